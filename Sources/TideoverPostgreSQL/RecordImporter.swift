@@ -11,16 +11,16 @@ struct RecordImporter {
 
     func restore(_ row: RestoredRow) throws(StorageError) -> Restored {
         switch row.record {
-        case .evidence:
+        case .evidence(_, let mark):
             guard let evidence = row.evidence else {
                 preconditionFailure("a record of evidence has the row of it")
             }
-            return try restore(evidence)
+            return try restore(evidence, mark)
         case .fact:
             guard let fact = row.fact else {
                 preconditionFailure("a record of a fact has the row of it")
             }
-            return try restore(fact)
+            return try restore(fact, keepsMarks: row.keepsMarks)
         case .owner(let entry, let position): return try restore(entry, position)
         case .alias(let alias): return try restore(alias)
         case .attribute(let record):
@@ -44,17 +44,41 @@ struct RecordImporter {
 
     // MARK: Evidence and facts
 
-    private func restore(_ row: EvidenceRow) throws(StorageError) -> Restored {
+    private func restore(
+        _ row: EvidenceRow,
+        _ mark: IdleMark?
+    ) throws(StorageError) -> Restored {
         let answer = try session.ask(toInsert: row, in: scope)
         try session.send(headersOf: row)
-        return try Self.outcome(answer)
+        guard try answer.count() == 1 else { return .known }
+        if let mark {
+            try connection.ask(
+                SQL.idle,
+                in: scope,
+                .text(row.evidence.dedupeKey),
+                .instant(mark.since),
+                .optional(mark.subject)
+            )
+        }
+        return .added
     }
 
-    private func restore(_ row: FactRow) throws(StorageError) -> Restored {
+    private func restore(
+        _ row: FactRow,
+        keepsMarks: Bool
+    ) throws(StorageError) -> Restored {
         let lineage = row.fact.lineage.key
         let inserted = try session.ask(toInsert: row, in: scope)
         let owners = try session.customers.owners(of: lineage, in: scope)
         guard try inserted.count() == 1 else { return .known }
+        if !keepsMarks {
+            try connection.ask(
+                SQL.unidleProof,
+                .text(scope.app),
+                .text(row.fact.evidence.hex),
+                .text(scope.environment.rawValue)
+            )
+        }
         try session.figures.mark(FiguresSubject(.lineage, lineage), in: scope)
         try session.insertNames(of: row.fact, in: scope)
         if owners.isEmpty, row.fact.isPurchase {

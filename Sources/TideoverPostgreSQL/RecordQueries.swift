@@ -36,7 +36,10 @@ struct RecordQueries {
         case .evidence:
             let most = min(limit, Self.mostEvidence)
             let answer = try ask(SQL.evidenceRecords, key.text(0), key.text(1), most: most)
-            return try pieces(answer).map { (.evidence($0), [$0.id.hex, $0.dedupeKey]) }
+            let marks = try answer.all(\.idleMark)
+            return zip(try pieces(answer), marks).map { piece, mark in
+                (.evidence(piece, idle: mark), [piece.id.hex, piece.dedupeKey])
+            }
         case .fact:
             return try ask(SQL.factRecords, key.text(0), key.integer(1), key.bytes(2)).all(fact)
         case .owner:
@@ -191,6 +194,11 @@ struct RecordQueries {
 }
 
 extension Row {
+    /// Decodes the mark of evidence without new facts.
+    fileprivate var idleMark: IdleMark? {
+        optionalInstant(6).map { IdleMark(since: $0, subject: optionalText(7)) }
+    }
+
     /// Decodes a version of catalogue and policy from its columns.
     var policyVersion: PolicyVersion {
         PolicyVersion(effectiveAt: instant(0), fingerprint: text(1), form: bytes(2))

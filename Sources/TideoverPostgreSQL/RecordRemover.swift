@@ -49,7 +49,7 @@ struct RecordRemover {
 
     private func remove(_ record: StoredRecord) throws(StorageError) {
         switch record {
-        case .evidence(let evidence):
+        case .evidence(let evidence, _):
             let id = SQLValue.text(evidence.id.hex)
             try ask(SQL.removeEvidence, .text(evidence.dedupeKey), id)
         case .fact(let fact):

@@ -417,6 +417,15 @@ enum SQL {
         UPDATE evidence SET idle_since = NULL, idle_lineage = NULL
         WHERE app = $1 AND id = $2 AND environment = $3 AND idle_since IS NOT NULL
         """
+    /// The same for a restored fact. The same bytes may have come again under another key: a row that
+    /// has no mark proves the fact, and the others keep theirs.
+    static let unidleProof: StaticString = """
+        UPDATE evidence SET idle_since = NULL, idle_lineage = NULL
+        WHERE app = $1 AND id = $2 AND environment = $3 AND idle_since IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM evidence AS proof
+            WHERE proof.app = $1 AND proof.id = $2 AND proof.environment = $3
+            AND proof.idle_since IS NULL)
+        """
     static let pruneEvidence: StaticString = """
         DELETE FROM evidence WHERE (app, environment, dedupe_key) IN
             (SELECT app, environment, dedupe_key FROM evidence
@@ -611,7 +620,8 @@ enum SQL {
     // MARK: Everything, record by record
 
     static let evidenceRecords: StaticString = """
-        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
+        SELECT dedupe_key, source, signed_at, received_at, form, id, idle_since, idle_lineage
+        FROM evidence
         WHERE app = $1 AND environment = $2 AND (id, dedupe_key) > ($3, $4)
         ORDER BY id, dedupe_key LIMIT $5
         """

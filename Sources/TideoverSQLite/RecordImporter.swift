@@ -12,6 +12,8 @@ final class RecordImporter {
     private let customers: CustomerQueries
     private let rows: RowWriter
     private let attributes: AttributeLedger
+    private let idle: Statement
+    private let unidleProof: Statement
     private let hasDrift: Statement
     private let insertEvent: Statement
     private let insertBookmark: Statement
@@ -29,6 +31,8 @@ final class RecordImporter {
         self.customers = customers
         self.rows = rows
         attributes = try AttributeLedger(connection)
+        idle = try Statement(SQL.idle, on: connection)
+        unidleProof = try Statement(SQL.unidleProof, on: connection)
         hasDrift = try Statement(SQL.hasDrift, on: connection)
         insertEvent = try Statement(SQL.restoreEvent, on: connection)
         insertBookmark = try Statement(SQL.restoreBookmark, on: connection)
@@ -41,16 +45,16 @@ final class RecordImporter {
 
     func restore(_ row: RestoredRow, _ place: Restoration) throws(StorageError) -> Restored {
         switch row.record {
-        case .evidence:
+        case .evidence(_, let mark):
             guard let evidence = row.evidence else {
                 preconditionFailure("a record of evidence has the row of it")
             }
-            return try restore(evidence, place)
+            return try restore(evidence, mark, place)
         case .fact:
             guard let fact = row.fact else {
                 preconditionFailure("a record of a fact has the row of it")
             }
-            return try restore(fact, place)
+            return try restore(fact, keepsMarks: row.keepsMarks, place)
         case .owner(let entry, let position): return try restore(entry, position, place)
         case .alias(let alias): return try restore(alias, place)
         case .attribute(let record):
@@ -72,16 +76,37 @@ final class RecordImporter {
 
     private func restore(
         _ row: EvidenceRow,
+        _ mark: IdleMark?,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
         guard try rows.insert(row, in: place.scope) else { return .known }
+        if let mark {
+            try idle.run(
+                .text(place.scope.app),
+                .text(place.scope.environment.rawValue),
+                .text(row.evidence.dedupeKey),
+                .instant(mark.since),
+                mark.subject.map { .text($0) } ?? .null
+            )
+        }
         for (fingerprint, text) in row.headers { try rows.insert(header: text, fingerprint) }
         return .added
     }
 
-    private func restore(_ row: FactRow, _ place: Restoration) throws(StorageError) -> Restored {
+    private func restore(
+        _ row: FactRow,
+        keepsMarks: Bool,
+        _ place: Restoration
+    ) throws(StorageError) -> Restored {
         let lineage = row.fact.lineage.key
         guard try rows.insert(row, in: place.scope) else { return .known }
+        if !keepsMarks {
+            try unidleProof.run(
+                .text(place.scope.app),
+                .text(row.fact.evidence.hex),
+                .text(place.scope.environment.rawValue)
+            )
+        }
         try rows.markFigures(of: lineage, in: place.scope)
         let owners = try customers.owners(
             of: lineage,

@@ -78,7 +78,8 @@ final class RecordQueries {
             return try evidence.all(app, environment, key.text(0), key.text(1), most) {
                 row throws(StorageError) in
                 let evidence = try piece(row)
-                return (.evidence(evidence), [evidence.id.hex, evidence.dedupeKey])
+                let record = StoredRecord.evidence(evidence, idle: row.idleMark)
+                return (record, [evidence.id.hex, evidence.dedupeKey])
             }
         case .fact:
             return try facts.all(
@@ -291,6 +292,11 @@ final class RecordQueries {
 }
 
 extension Row {
+    /// Decodes the mark of evidence without new facts.
+    fileprivate var idleMark: IdleMark? {
+        optionalInstant(6).map { IdleMark(since: $0, subject: isNull(7) ? nil : text(7)) }
+    }
+
     /// Decodes a version of catalogue and policy from its columns.
     var policyVersion: PolicyVersion {
         PolicyVersion(effectiveAt: instant(0), fingerprint: text(1), form: bytes(2))

@@ -88,7 +88,7 @@ final class RecordRemover {
         let app = SQLValue.text(place.scope.app)
         let environment = SQLValue.text(place.scope.environment.rawValue)
         switch record {
-        case .evidence(let evidence):
+        case .evidence(let evidence, _):
             let id = SQLValue.text(evidence.id.hex)
             try removeEvidence.run(app, environment, .text(evidence.dedupeKey), id)
         case .fact(let fact):

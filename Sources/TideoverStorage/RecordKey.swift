@@ -33,7 +33,8 @@ package struct RecordKey: Hashable, Comparable, Sendable {
 
     package init(of record: StoredRecord) {
         switch record {
-        case .evidence(let evidence): self.init(.text(evidence.id.hex), .text(evidence.dedupeKey))
+        case .evidence(let evidence, _):
+            self.init(.text(evidence.id.hex), .text(evidence.dedupeKey))
         case .fact(let fact):
             self.init(
                 .text(fact.lineage.key),

@@ -12,7 +12,7 @@ extension Storage {
         in scope: AppScope,
         now: Instant
     ) async throws(StorageError) -> [Restored] {
-        let rows = records.map(RestoredRow.init)
+        let rows = records.map { RestoredRow($0) }
         return try await write(app: scope.app) { writer throws(StorageError) in
             try writer.restore(rows, in: scope, now: now)
         }

@@ -5,7 +5,8 @@ package import TideoverCore
 /// Keys and passes are excluded because they are secrets or made with secrets. Counts, and bookmarks
 /// of a server's own work, belong to one server. Indexes are rebuilt by the storage.
 package enum StoredRecord: Hashable, Sendable {
-    case evidence(Evidence)
+    /// Evidence, and its mark if no new fact was read from it.
+    case evidence(Evidence, idle: IdleMark? = nil)
     case fact(Fact)
     /// An owner of a lineage, and its position in the list of owners, from 0.
     case owner(OwnershipEntry, position: Int)
@@ -62,6 +63,19 @@ extension StoredRecord {
         case .owner(let entry, _): entry.lineage.key
         default: nil
         }
+    }
+}
+
+/// The mark of evidence without new facts: retention removes it by age, and an erasure with what it
+/// concerns.
+package struct IdleMark: Hashable, Sendable {
+    package let since: Instant
+    /// What it concerns, as the storage of its origin wrote it; nil for nothing.
+    package let subject: String?
+
+    package init(since: Instant, subject: String?) {
+        self.since = since
+        self.subject = subject
     }
 }
 
@@ -167,10 +181,14 @@ package struct RestoredRow: Sendable {
     package let record: StoredRecord
     package let evidence: EvidenceRow?
     package let fact: FactRow?
+    /// Whether the marks of evidence are those of the source, also where a fact refers to it.
+    package let keepsMarks: Bool
 
-    package init(_ record: StoredRecord) {
+    package init(_ record: StoredRecord, keepsMarks: Bool = false) {
         self.record = record
-        evidence = if case .evidence(let evidence) = record { EvidenceRow(evidence) } else { nil }
+        self.keepsMarks = keepsMarks
+        evidence =
+            if case .evidence(let evidence, _) = record { EvidenceRow(evidence) } else { nil }
         fact = if case .fact(let fact) = record { FactRow(fact) } else { nil }
     }
 }

@@ -148,7 +148,7 @@ import TideoverStorage
                 bytes: bytes
             )
         }
-        try await fill(source, [.evidence(pieces[0])] + between.map(StoredRecord.evidence))
+        try await fill(source, [.evidence(pieces[0])] + between.map { .evidence($0) })
         try await fill(target, [.evidence(pieces[1])])
         #expect(try await run() == [65, 1])
         #expect(try await run() == [0, 0])

@@ -6,6 +6,7 @@ extension StorageLaw {
     static let recordLaws: [StorageLaw] = [
         StorageLaw("all data is read in pages and can be restored elsewhere", movesAll),
         StorageLaw("restored data stays as it is and is restored once", restoresOnce),
+        StorageLaw("the mark of evidence without new facts moves", movesMarks),
         StorageLaw("the version of an answer never goes back", raisesVersions),
         StorageLaw("a stored bookmark stays as it is", keepsBookmarks),
         StorageLaw("a restored prompt is added once, and its response later", addsResponses),
@@ -280,6 +281,35 @@ extension StorageLaw {
         let refused = try await restore(wrong, to: "chess", in: storage)
         #expect(refused == [.contradicted, .contradicted])
         #expect(try all(storage, app: "chess") == records)
+    }
+
+    private static func movesMarks(_ storage: any Storage) async throws {
+        let fact = Sample.term(0, token: "anna", evidence: Sample.evidence("proof").id)
+        for (name, facts, day) in [
+            ("proof", [fact], 1), ("again", [fact], 2), ("ping", [], 3),
+        ] as [(String, [Fact], Int64)] {
+            let commitRequest = Sample.commitRequest(name, facts: facts, now: Sample.day(day))
+            _ = try await storage.commit(commitRequest, derive: Sample.derive)
+        }
+        let records = try all(storage)
+        func marks(_ app: String) throws -> [String: IdleMark] {
+            var marks: [String: IdleMark] = [:]
+            for case .evidence(let piece, let mark?) in try all(storage, app: app) {
+                marks[piece.dedupeKey] = mark
+            }
+            return marks
+        }
+        let expected = [
+            "again": IdleMark(since: Sample.day(2), subject: fact.lineage.key),
+            "ping": IdleMark(since: Sample.day(3), subject: nil),
+        ]
+        #expect(try marks(Sample.app) == expected)
+        _ = try await restore(moved(records, to: "chess"), to: "chess", in: storage)
+        #expect(try marks("chess") == expected)
+        // A fact that was read from evidence elsewhere is proved by it.
+        let ping = Sample.term(1, token: "anna", evidence: Sample.evidence("ping").id)
+        #expect(try await restore([.fact(ping)], to: "chess", in: storage) == [.added])
+        #expect(try marks("chess") == expected.filter { $0.key == "again" })
     }
 
     private static func raisesVersions(_ storage: any Storage) async throws {

@@ -37,7 +37,7 @@ private enum ExportChecks {
         expect(again == line, "a line reads as another: \(String(decoding: text, as: UTF8.self))")
         expect(again.json == text, "a line is written in two ways")
         expect(!text.contains(UInt8(ascii: "\n")), "a line is two")
-        if case .record(.evidence(let evidence), _) = line {
+        if case .record(.evidence(let evidence, _), _) = line {
             expect(EvidenceID(of: evidence.bytes) == evidence.id, "other bytes than its digest's")
         }
     }
@@ -52,7 +52,14 @@ enum ExportSeeds {
     static let lines: [[UInt8]] = {
         let piece = Array("{\"a\":\"\u{e9}\"}".utf8)
         var records: [StoredRecord] = [
-            .evidence(evidence(piece)), .evidence(evidence([0xFF, 0x00])),
+            .evidence(evidence(piece)),
+            .evidence(
+                evidence([0xFF, 0x00]),
+                idle: IdleMark(
+                    since: Instant(millisecondsSince1970: 1_778_061_600_000),
+                    subject: "l"
+                )
+            ),
         ]
         records += SimulatedLife.usualFacts.prefix(4).map { .fact($0) }
         let written = records.map { ExportLine.record($0, .production).json }

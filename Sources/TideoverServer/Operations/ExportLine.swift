@@ -88,7 +88,9 @@ extension ExportLine {
 extension StoredRecord {
     fileprivate func writeFields(to writer: inout JSONWriter) {
         switch self {
-        case .evidence(let evidence): _ = Evidence.form(&writer, evidence)
+        case .evidence(let evidence, let mark):
+            _ = Evidence.form(&writer, evidence)
+            IdleMark.form(&writer, mark)
         case .fact(let fact): _ = writer.required(kind.rawValue, fact)
         case .owner(let owner, let position):
             _ = OwnerLine.form(&writer, OwnerLine(position, owner))
@@ -154,7 +156,7 @@ extension StoredRecord {
         case .evidence:
             let evidence = try Evidence.form(&fields, nil)
             guard EvidenceID(of: evidence.bytes) == evidence.id else { throw .digest }
-            self = .evidence(evidence)
+            self = .evidence(evidence, idle: try IdleMark.form(&fields, nil))
         case .fact:
             let fact = try fields.required(kind.rawValue, Fact?.none)
             try fact.lineage.check(place)
@@ -340,6 +342,19 @@ extension Evidence {
         }
 
         var formText: String { Base64.encodeString(bytes, .standard) }
+    }
+}
+
+extension IdleMark {
+    /// The members of evidence without new facts; none for other evidence.
+    @discardableResult
+    fileprivate static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ mark: Self?
+    ) throws(Fields.Failure) -> Self? {
+        let since = try fields.optional("idleSince", mark?.since)
+        let subject = try fields.optional("idleSubject", mark?.subject)
+        return since.map { Self(since: $0, subject: subject) }
     }
 }
 

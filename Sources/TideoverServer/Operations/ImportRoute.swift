@@ -34,7 +34,7 @@ struct ImportRoute: Sendable {
         _ now: Instant
     ) async throws(StorageError) -> [Restored] {
         let scope = AppScope(context.app.id, environment)
-        let rows = records.map(RestoredRow.init)
+        let rows = records.map { RestoredRow($0) }
         let versions = records.compactMap { record -> Instant? in
             if case .policy(let version) = record { version.effectiveAt } else { nil }
         }
@@ -165,7 +165,7 @@ private struct ImportJudge {
         _ lines: [(number: Int, record: StoredRecord)]
     ) throws(StorageError) -> (Set<Int>, [(number: Int, fault: ExportFault)]) {
         var pieces: [EvidenceID: Evidence] = [:]
-        for case (_, .evidence(let piece)) in lines { pieces[piece.id] = piece }
+        for case (_, .evidence(let piece, _)) in lines { pieces[piece.id] = piece }
         var readings: [ReadingKey: Reading] = [:]
         var standing: Set<Int> = []
         var faults: [(number: Int, fault: ExportFault)] = []

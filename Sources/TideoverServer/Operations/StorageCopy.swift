@@ -185,7 +185,7 @@ private struct RecordMerge {
         to target: any Storage
     ) async throws(StorageError) -> [Restored] {
         let (scope, now, removed) = (scope, now, difference.removed)
-        let rows = difference.added.map(RestoredRow.init)
+        let rows = difference.added.map { RestoredRow($0, keepsMarks: true) }
         return try await target.write(app: scope.app) { writer throws(StorageError) in
             try writer.remove(removed, in: scope, now: now)
             return try writer.restore(rows, in: scope, now: now)
