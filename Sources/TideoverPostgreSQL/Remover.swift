@@ -142,7 +142,7 @@ struct Remover {
         _ erased: inout Erased
     ) throws(StorageError) {
         let (scope, customer) = (key.scope, SQLValue.text(key.customer.text))
-        for event in erasure.events {
+        for event in try erasure.events + laterEvents(of: key, erasure) {
             let id = SQLValue.text(event.description)
             let removed = try connection.ask(SQL.eraseEvent, in: scope, customer, id).count()
             erased.events += removed
@@ -181,6 +181,20 @@ struct Remover {
                 .text(key.customer.text)
             )
         }
+    }
+
+    /// Returns the customer's events that were written since the erasure was prepared.
+    private func laterEvents(
+        of key: CustomerKey,
+        _ erasure: Erasure
+    ) throws(StorageError) -> [EventID] {
+        let later = try connection.ask(
+            SQL.laterEvents,
+            in: key.scope,
+            .text(key.customer.text),
+            .text(erasure.lastEvent?.description ?? "")
+        )
+        return try later.all { EventID($0.text(0)) }.compactMap(\.self)
     }
 
     /// Replaces the customer of an event that must remain. Returns false if there is none.

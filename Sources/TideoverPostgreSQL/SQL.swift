@@ -592,6 +592,9 @@ enum SQL {
         WHERE app = $1 AND environment = $2 AND customer = $3 AND id = $4
         AND id < (SELECT max(id) FROM outbox WHERE app = $1)
         """
+    static let laterEvents: StaticString = """
+        SELECT id FROM outbox WHERE app = $1 AND environment = $2 AND customer = $3 AND id > $4
+        """
     static let eventBody: StaticString = """
         SELECT body FROM outbox WHERE app = $1 AND environment = $2 AND customer = $3 AND id = $4
         """

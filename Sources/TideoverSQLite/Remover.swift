@@ -32,6 +32,7 @@ final class Remover {
     private let pruneAttributes: Statement
     private let eraseAttributes: Statement
     private let eraseAliases: Statement
+    private let laterEvents: Statement
     private let eraseEvent: Statement
     private let eraseEventByKey: Statement
     private let disguiseEvent: Statement
@@ -70,6 +71,7 @@ final class Remover {
         pruneAttributes = try Statement(SQL.pruneAttributes, on: connection)
         eraseAttributes = try Statement(SQL.eraseAttributes, on: connection)
         eraseAliases = try Statement(SQL.eraseAliases, on: connection)
+        laterEvents = try Statement(SQL.laterEvents, on: connection)
         eraseEvent = try Statement(SQL.eraseEvent, on: connection)
         eraseEventByKey = try Statement(SQL.eraseEventByKey, on: connection)
         disguiseEvent = try Statement(SQL.disguiseEvent, on: connection)
@@ -190,7 +192,14 @@ final class Remover {
         let app = SQLValue.text(key.app)
         let environment = SQLValue.text(key.environment.rawValue)
         let customer = SQLValue.text(key.customer.text)
-        for event in erasure.events {
+        // Events written since the erasure was prepared are in the newer table.
+        let later = try laterEvents.all(
+            app,
+            environment,
+            customer,
+            .text(erasure.lastEvent?.description ?? "")
+        ) { EventID($0.text(0)) }
+        for event in erasure.events + later.compactMap(\.self) {
             let id = SQLValue.text(event.description)
             let pseudonym = SQLValue.text(erasure.pseudonym.text)
             for removal in [eraseEvent, eraseEventByKey] {

@@ -576,6 +576,10 @@ enum SQL {
     static let eraseAliases: StaticString = """
         DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
+    static let laterEvents: StaticString = """
+        SELECT id FROM outbox
+        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id > ?4
+        """
     static let eraseEvent: StaticString = """
         DELETE FROM outbox
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4

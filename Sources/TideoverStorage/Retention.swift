@@ -75,6 +75,9 @@ package struct Erasure: Sendable {
     package let answers: Set<EvidenceID>
     /// The customer's events.
     package let events: [EventID]
+    /// The app's latest event at the time of reading; nil if there was none. The customer's later
+    /// events are found in the transaction.
+    package let lastEvent: EventID?
     /// The names of the customer's bookmarks.
     package let bookmarks: [String]
     /// The beginnings of the names of bookmarks that are removed if their `value` is an id of the
@@ -89,6 +92,7 @@ package struct Erasure: Sendable {
         exclusive: Set<EvidenceID>,
         answers: Set<EvidenceID> = [],
         events: [EventID],
+        lastEvent: EventID? = nil,
         bookmarks: [String] = [],
         bookmarkPrefixes: [String] = [],
         pseudonym: CustomerID
@@ -98,6 +102,7 @@ package struct Erasure: Sendable {
         self.exclusive = exclusive
         self.answers = answers
         self.events = events
+        self.lastEvent = lastEvent
         self.bookmarks = bookmarks
         self.bookmarkPrefixes = bookmarkPrefixes
         self.pseudonym = pseudonym

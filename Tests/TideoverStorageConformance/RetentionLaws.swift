@@ -21,6 +21,7 @@ extension StorageLaw {
         ),
         StorageLaw("an erasure deletes messages and bookmarks that name the customer", namesGo),
         StorageLaw("an erasure fails if new facts arrive during it", staleErasure),
+        StorageLaw("an erasure deletes events that were stored during it", laterEventsGo),
         StorageLaw("most of many failed claims to one purchase are only counted", claimsAreCounted),
     ]
 
@@ -123,27 +124,34 @@ extension StorageLaw {
         #expect(try storage.drift(of: key, limit: 9) == [open])
     }
 
-    private static func oldEventsGo(_ storage: any Storage) async throws {
-        func tell(_ name: String, _ day: Int64) async throws {
-            let key = Sample.key("anna")
-            let commitRequest = Sample.commitRequest(customers: [key], now: Sample.day(day))
-            _ = try await storage.commit(commitRequest) { lineages in
-                let event = Event(name: name, kind: "told", at: lineages.now, body: [0x7B, 0x7D])
-                return Derivation(
-                    answer: [0x7B, 0x7D],
-                    validUntil: nil,
-                    fingerprint: "p1",
-                    events: [event]
-                )
-            }
+    private static func tell(
+        _ name: String,
+        _ customer: String,
+        at now: Instant,
+        in storage: any Storage
+    ) async throws {
+        let commitRequest = Sample.commitRequest(customers: [Sample.key(customer)], now: now)
+        _ = try await storage.commit(commitRequest) { lineages in
+            let event = Event(name: name, kind: "told", at: lineages.now, body: [0x7B, 0x7D])
+            return Derivation(
+                answer: [0x7B, 0x7D],
+                validUntil: nil,
+                fingerprint: "p1",
+                events: [event]
+            )
         }
-        for day in 1...4 { try await tell("e\(day)", Int64(day)) }
+    }
+
+    private static func oldEventsGo(_ storage: any Storage) async throws {
+        for day in 1...4 as ClosedRange<Int64> {
+            try await tell("e\(day)", "anna", at: Sample.day(day), in: storage)
+        }
         #expect(try await prune(.told, before: Sample.day(3), limit: 1, in: storage) == 2)
         func days() throws -> [Instant] {
             try storage.outbox(app: Sample.app, after: nil, limit: 9).map(\.event.at)
         }
         #expect(try days() == [Sample.day(3), Sample.day(4)])
-        try await tell("e1", 5)
+        try await tell("e1", "anna", at: Sample.day(5), in: storage)
         #expect(try days().count == 2)
         // Later ids are derived from the latest one, so it remains.
         #expect(try await prune(.told, before: Sample.day(900), in: storage) == 1)
@@ -203,14 +211,15 @@ extension StorageLaw {
         in storage: any Storage
     ) throws -> Erasure {
         let ids = Set(try storage.identity(of: Sample.key(customer)).all)
-        let events = try storage.outbox(app: Sample.app, after: nil, limit: 99)
-            .filter { ids.contains($0.customer.customer) }
+        let all = try storage.outbox(app: Sample.app, after: nil, limit: 99)
+        let events = all.filter { ids.contains($0.customer.customer) }
         let pieces = Set(known.map(\.id))
         return Erasure(
             Sample.key(customer),
             known: pieces,
             exclusive: pieces,
             events: events.map(\.id),
+            lastEvent: all.last?.id,
             pseudonym: Sample.customer("erased-1")
         )
     }
@@ -370,6 +379,19 @@ extension StorageLaw {
         let order = try erasure(of: "anna", known: [Sample.evidence("proof-1")], in: storage)
         #expect(try await storage.erase(order) == nil)
         #expect(try storage.lineages(of: Sample.key("anna"), now: Sample.day(3)) == before)
+    }
+
+    private static func laterEventsGo(_ storage: any Storage) async throws {
+        try await live(storage)
+        let known = [Sample.evidence("proof-1"), Sample.evidence("proof-2")]
+        let order = try erasure(of: "anna", known: known, in: storage)
+        for (customer, day) in [("anna", 5), ("ben", 6)] as [(String, Int64)] {
+            try await tell("late", customer, at: Sample.day(day), in: storage)
+        }
+        let erased = try #require(try await storage.erase(order))
+        #expect(erased.events == order.events.count + 1)
+        let left = try storage.outbox(app: Sample.app, after: nil, limit: 99)
+        #expect(Set(left.map(\.customer)) == [Sample.key("ben")])
     }
 
     private static func claimsAreCounted(_ storage: any Storage) async throws {

@@ -85,12 +85,14 @@ struct EraseRoute: Sendable {
             try read.goOn()
             if try tellsOnly(of: going, evidence, key.environment) { exclusive.insert(evidence) }
         }
+        let (events, lastEvent) = try events(of: ids, key, read)
         return Erasure(
             key,
             known: known,
             exclusive: exclusive,
             answers: try answers(about: all, going, key, read),
-            events: try events(of: ids, key, read),
+            events: events,
+            lastEvent: lastEvent,
             bookmarks: all.map(RelayedTransfers.name)
                 + all.compactMap(\.sdkAccount).map(SDKLogIns.name),
             bookmarkPrefixes: [RelayedTransfers.prefix, SDKLogIns.prefix],
@@ -153,12 +155,12 @@ struct EraseRoute: Sendable {
         }
     }
 
-    /// The events of a customer among all of the app's.
+    /// Returns the events of a customer among all of the app's, and the latest event of the app.
     private func events(
         of ids: Set<CustomerID>,
         _ key: CustomerKey,
         _ read: LongRead
-    ) throws -> [EventID] {
+    ) throws -> (found: [EventID], last: EventID?) {
         var found: [EventID] = []
         var last: EventID?
         while true {
@@ -174,8 +176,8 @@ struct EraseRoute: Sendable {
             {
                 found.append(event.id)
             }
-            guard page.count == EventsRoute.greatestLimit else { return found }
-            last = page.last?.id
+            last = page.last?.id ?? last
+            guard page.count == EventsRoute.greatestLimit else { return (found, last) }
         }
     }
 
