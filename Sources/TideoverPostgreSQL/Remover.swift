@@ -197,43 +197,27 @@ struct Remover {
         return try later.all { EventID($0.text(0)) }.compactMap(\.self)
     }
 
-    /// Replaces the customer of an event that must remain. Returns false if there is none.
+    /// Empties an event that must remain. Returns false if there is none.
     private func disguise(
         _ event: EventID,
         of key: CustomerKey,
         _ pseudonym: CustomerID
     ) throws(StorageError) -> Bool {
-        let id = SQLValue.text(event.description)
-        let stored = try connection.ask(
-            SQL.eventBody,
+        var body = JSONWriter()
+        body.object { writer in
+            writer.field("app", key.app)
+            writer.field("customer", pseudonym.text)
+            writer.field("environment", key.environment.rawValue)
+        }
+        let disguised = try connection.ask(
+            SQL.disguiseEvent,
             in: key.scope,
             .text(key.customer.text),
-            id
-        )
-        guard let body = try stored.first({ $0.bytes(0) }) else { return false }
-        try connection.ask(
-            SQL.disguiseEvent,
-            .text(key.app),
-            id,
+            .text(event.description),
             .text(pseudonym.text),
-            .bytes(Self.disguised(body, pseudonym))
+            .bytes(body.bytes)
         )
-        return true
-    }
-
-    /// Only an object has a member to replace.
-    private static func disguised(_ body: [UInt8], _ pseudonym: CustomerID) -> [UInt8] {
-        guard let document = try? JSONDocument(body, limits: .local),
-            document.root.kind == .object
-        else { return body }
-        var writer = JSONWriter()
-        writer.object { writer in
-            for member in document.root.members where member.key != "customer" {
-                writer.field(member.key, JSONValue(member.value))
-            }
-            writer.field("customer", pseudonym.text)
-        }
-        return writer.bytes
+        return try disguised.count() > 0
     }
 
     // MARK: The audit

@@ -595,11 +595,10 @@ enum SQL {
     static let laterEvents: StaticString = """
         SELECT id FROM outbox WHERE app = $1 AND environment = $2 AND customer = $3 AND id > $4
         """
-    static let eventBody: StaticString = """
-        SELECT body FROM outbox WHERE app = $1 AND environment = $2 AND customer = $3 AND id = $4
-        """
+    /// Leaves only the place of an event. No page contains one of this kind.
     static let disguiseEvent: StaticString = """
-        UPDATE outbox SET customer = $3, body = $4 WHERE app = $1 AND id = $2
+        UPDATE outbox SET customer = $5, version = 1, kind = 'erased', at = 0, body = $6
+        WHERE app = $1 AND environment = $2 AND customer = $3 AND id = $4
         """
     static let auditNaming: StaticString = """
         SELECT id, form FROM audit
@@ -870,11 +869,11 @@ enum SQL {
     static let header: StaticString = "SELECT text FROM header WHERE fingerprint = $1"
     static let outbox: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = $1 AND id > $2 ORDER BY id LIMIT $3
+        WHERE app = $1 AND id > $2 AND kind <> 'erased' ORDER BY id LIMIT $3
         """
     static let latestEvents: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = $1 ORDER BY id DESC LIMIT $2
+        WHERE app = $1 AND kind <> 'erased' ORDER BY id DESC LIMIT $2
         """
     static let audit: StaticString = """
         SELECT id, environment, form FROM audit WHERE app = $1 AND id > $2 ORDER BY id LIMIT $3

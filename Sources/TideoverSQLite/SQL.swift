@@ -594,12 +594,15 @@ enum SQL {
             (SELECT max(id) AS id FROM outbox WHERE app = ?1
             UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
         """
+    /// Leaves only the place of an event. No page contains one of this kind.
     static let disguiseEvent: StaticString = """
-        UPDATE outbox SET customer = ?5, body = json_set(body, '$.customer', ?5)
+        UPDATE outbox SET customer = ?5, version = 1, kind = 'erased', at = 0,
+            body = json_object('app', app, 'customer', ?5, 'environment', environment)
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
         """
     static let disguiseEventByKey: StaticString = """
-        UPDATE outbox_by_key SET customer = ?5, body = json_set(body, '$.customer', ?5)
+        UPDATE outbox_by_key SET customer = ?5, version = 1, kind = 'erased', at = 0,
+            body = json_object('app', app, 'customer', ?5, 'environment', environment)
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
         """
     static let auditNaming: StaticString = """
@@ -858,16 +861,18 @@ enum SQL {
     static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
     static let outbox: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
-        WHERE app = ?1 AND id > ?2
+        WHERE app = ?1 AND id > ?2 AND kind <> 'erased'
         UNION ALL
         SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key
-        WHERE app = ?1 AND id > ?2
+        WHERE app = ?1 AND id > ?2 AND kind <> 'erased'
         ORDER BY id LIMIT ?3
         """
     static let latestEvents: StaticString = """
-        SELECT id, environment, customer, version, kind, at, body FROM outbox WHERE app = ?1
+        SELECT id, environment, customer, version, kind, at, body FROM outbox
+        WHERE app = ?1 AND kind <> 'erased'
         UNION ALL
-        SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key WHERE app = ?1
+        SELECT id, environment, customer, version, kind, at, body FROM outbox_by_key
+        WHERE app = ?1 AND kind <> 'erased'
         ORDER BY id DESC LIMIT ?2
         """
     static let audit: StaticString = """

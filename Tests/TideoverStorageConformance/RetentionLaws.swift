@@ -1,5 +1,6 @@
 import Testing
 import TideoverCore
+import TideoverJSON
 import TideoverStorage
 
 extension StorageLaw {
@@ -278,9 +279,21 @@ extension StorageLaw {
         for id in ["1", "2"] {
             #expect(try storage.lineageRecord(Sample.lineage(id), app: Sample.app).facts == [])
         }
-        // The latest event and the latest audit entry remain, under the pseudonym.
+        // The latest event and the latest audit entry remain, under the pseudonym. The event is
+        // empty, and no page contains it.
         let left = try storage.outbox(app: Sample.app, after: nil, limit: 99)
-        #expect(left.map(\.customer) == [Sample.key("ben"), Sample.key("erased-1")])
+        #expect(left.map(\.customer) == [Sample.key("ben")])
+        #expect(try storage.latestEvents(app: Sample.app, limit: 9) == left)
+        let scope = AppScope(Sample.app, .production)
+        let records = try storage.records(in: scope, from: RecordPlace(.event), limit: 2).records
+        guard case .event(let place) = try #require(records.last) else {
+            Issue.record("the last event is exported")
+            return
+        }
+        #expect(place.customer == Sample.key("erased-1"))
+        #expect(place.event.kind == "erased")
+        let members = try JSONDocument(place.event.body).root.members.map(\.key)
+        #expect(members == ["app", "customer", "environment"])
         let audit = try storage.audit(app: Sample.app, customer: nil, after: nil, limit: 9)
         #expect(audit.map(\.entry.customer) == [Sample.customer("erased-1")])
         #expect(audit.map(\.entry.other) == [nil])
