@@ -28,7 +28,11 @@ struct Remover {
         case .drift: answer = try connection.ask(SQL.pruneDrift, in: scope, before, limit)
         case .prompts: answer = try connection.ask(SQL.prunePrompts, in: scope, before, limit)
         case .audit: answer = try connection.ask(SQL.pruneAudit, in: scope, earliest, limit)
-        case .told: answer = try connection.ask(SQL.pruneEvents, in: scope, earliest, limit)
+        case .told:
+            let events = try connection.ask(SQL.pruneEvents, in: scope, earliest, limit)
+            let removed = try events.all { $0.text(0) }
+            try noteRemoved(removed, of: order.app)
+            return Pruned(count: removed.count, next: removed.count < order.limit ? nil : "")
         case .webhookAttempts:
             answer = try connection.ask(SQL.pruneAttempts, .text(order.app), before, limit)
         case .attributes:
@@ -38,6 +42,19 @@ struct Remover {
         }
         let count = try answer.count()
         return Pruned(count: count, next: count < order.limit ? nil : "")
+    }
+
+    /// Stores the newest of the removed events.
+    private func noteRemoved(_ ids: [String], of app: String) throws(StorageError) {
+        guard let newest = ids.max(), !newest.isEmpty else { return }
+        let key = RemovedEvents.key(of: app)
+        try connection.ask(
+            SQL.raiseBookmark,
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name),
+            .bytes(RemovedEvents.form(newest))
+        )
     }
 
     /// Removes rows of one page of customers, each by the same statement.

@@ -337,6 +337,13 @@ enum SQL {
         ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
         """
 
+    /// Keeps the greater of the stored form and the new one.
+    static let raiseBookmark: StaticString = """
+        INSERT INTO bookmark (app, environment, name, form)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
+        WHERE bookmark.form < excluded.form
+        """
     static let putBookmark: StaticString = """
         INSERT INTO bookmark (app, environment, name, form) VALUES ($1, $2, $3, $4)
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
@@ -452,12 +459,14 @@ enum SQL {
             AND id < (SELECT max(id) FROM audit WHERE app = $1)
             ORDER BY id LIMIT $4)
         """
+    /// Returns the removed ids, without those of emptied events.
     static let pruneEvents: StaticString = """
         DELETE FROM outbox WHERE app = $1 AND id IN
             (SELECT id FROM outbox
             WHERE app = $1 AND environment = $2 AND id < $3
             AND id < (SELECT max(id) FROM outbox WHERE app = $1)
             ORDER BY id LIMIT $4)
+        RETURNING CASE WHEN kind = 'erased' THEN '' ELSE id END
         """
     static let pruneAttempts: StaticString = """
         DELETE FROM webhook_attempt WHERE (app, webhook, number) IN

@@ -11,6 +11,7 @@ final class Remover {
     private let pruneAudit: Statement
     private let pruneEvents: Statement
     private let pruneEventsByKey: Statement
+    private let raiseBookmark: Statement
     private let pruneAttempts: Statement
     private let customersAfter: Statement
     private let pruneCustomer: Statement
@@ -50,6 +51,7 @@ final class Remover {
         pruneAudit = try Statement(SQL.pruneAudit, on: connection)
         pruneEvents = try Statement(SQL.pruneEvents, on: connection)
         pruneEventsByKey = try Statement(SQL.pruneEventsByKey, on: connection)
+        raiseBookmark = try Statement(SQL.raiseBookmark, on: connection)
         pruneAttempts = try Statement(SQL.pruneAttempts, on: connection)
         customersAfter = try Statement(SQL.customersAfter, on: connection)
         pruneCustomer = try Statement(SQL.pruneCustomer, on: connection)
@@ -96,13 +98,29 @@ final class Remover {
         case .prompts: count = try prunePrompts.run(app, environment, before, limit)
         case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
         case .told:
-            let earlier = try pruneEventsByKey.run(app, environment, earliest, limit)
-            count = try earlier + pruneEvents.run(app, environment, earliest, limit)
+            var removed: [String] = []
+            for removal in [pruneEventsByKey, pruneEvents] {
+                removed += try removal.all(app, environment, earliest, limit) { $0.text(0) }
+            }
+            try noteRemoved(removed, of: order.app)
+            count = removed.count
         case .webhookAttempts: count = try pruneAttempts.run(app, before, limit)
         case .attributes: return try prune(order, pruneAttributes, listedBy: attributedAfter)
         case .customers: return try prune(order, pruneCustomer, listedBy: customersAfter)
         }
         return Pruned(count: count, next: count < order.limit ? nil : "")
+    }
+
+    /// Stores the newest of the removed events.
+    private func noteRemoved(_ ids: [String], of app: String) throws(StorageError) {
+        guard let newest = ids.max(), !newest.isEmpty else { return }
+        let key = RemovedEvents.key(of: app)
+        try raiseBookmark.run(
+            .text(key.app),
+            .text(key.environment.rawValue),
+            .text(key.name),
+            .utf8(RemovedEvents.form(newest))
+        )
     }
 
     /// Removes rows of one page of customers, each by the same statement.

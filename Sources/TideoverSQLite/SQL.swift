@@ -330,6 +330,13 @@ enum SQL {
         ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
         """
 
+    /// Keeps the greater of the stored form and the new one.
+    static let raiseBookmark: StaticString = """
+        INSERT INTO bookmark (app, environment, name, form)
+        VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
+        WHERE bookmark.form < excluded.form
+        """
     static let putBookmark: StaticString = """
         INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
@@ -439,6 +446,7 @@ enum SQL {
             AND id < (SELECT max(id) FROM audit WHERE app = ?1)
             ORDER BY id LIMIT ?4)
         """
+    /// Returns the removed ids, without those of emptied events.
     static let pruneEvents: StaticString = """
         DELETE FROM outbox WHERE app = ?1 AND id IN
             (SELECT id FROM outbox
@@ -447,7 +455,9 @@ enum SQL {
                 (SELECT max(id) AS id FROM outbox WHERE app = ?1
                 UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
             ORDER BY id LIMIT ?4)
+        RETURNING CASE WHEN kind = 'erased' THEN '' ELSE id END
         """
+    /// Returns the removed ids, without those of emptied events.
     static let pruneEventsByKey: StaticString = """
         DELETE FROM outbox_by_key WHERE app = ?1 AND id IN
             (SELECT id FROM outbox_by_key
@@ -456,6 +466,7 @@ enum SQL {
                 (SELECT max(id) AS id FROM outbox WHERE app = ?1
                 UNION ALL SELECT max(id) FROM outbox_by_key WHERE app = ?1) AS latest)
             ORDER BY id LIMIT ?4)
+        RETURNING CASE WHEN kind = 'erased' THEN '' ELSE id END
         """
     static let pruneAttempts: StaticString = """
         DELETE FROM webhook_attempt WHERE number IN

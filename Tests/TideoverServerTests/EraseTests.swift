@@ -191,7 +191,8 @@ import TideoverStorage
         let server = try TestServer()
         #expect(try await server.post(.purchase()).status == 200)
         let calls = OwnershipCalls(server: server)
-        let first = try await calls.get("events")["next"]?.string
+        let first = try #require(try await calls.get("events")["next"]?.string)
+        let before = try #require(EventID(first)).predecessor
         server.set(server.now + .days(40))
         _ = await server.service.meetDueDeadlines()
         let last = try #require(try await calls.get("events")["next"]?.string)
@@ -199,10 +200,14 @@ import TideoverStorage
         let short = Configuration.Retention(told: KeepingTime(.days(30)))
         try await server.service.pruneNow(keeping: short)
         let target = "/v1/apps/cards/events?after="
-        let gone = try await server.get(target + (try #require(first)))
+        let gone = try await server.get(target + before.description)
         #expect(gone.status == 410)
         let type = try JSONDocument(gone.body).root["type"]?.string
         #expect(type == "/problems/events-removed")
+        // Events up to this cursor were removed, and none after it.
+        let next = try await server.get(target + first)
+        #expect(next.status == 200)
+        #expect(try JSONDocument(next.body).root["next"]?.string == last)
         #expect(try await server.get(target + last).status == 200)
         #expect(try await server.get("/v1/apps/cards/events").status == 200)
         await server.close()

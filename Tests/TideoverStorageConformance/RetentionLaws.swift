@@ -147,7 +147,12 @@ extension StorageLaw {
         for day in 1...4 as ClosedRange<Int64> {
             try await tell("e\(day)", "anna", at: Sample.day(day), in: storage)
         }
+        let ids = try storage.outbox(app: Sample.app, after: nil, limit: 9).map(\.id.description)
+        let newest = RemovedEvents.key(of: Sample.app)
+        #expect(try await prune(.told, before: Sample.day(1), in: storage) == 0)
+        #expect(try storage.bookmark(newest) == nil)
         #expect(try await prune(.told, before: Sample.day(3), limit: 1, in: storage) == 2)
+        #expect(try storage.bookmark(newest) == RemovedEvents.form(ids[1]))
         func days() throws -> [Instant] {
             try storage.outbox(app: Sample.app, after: nil, limit: 9).map(\.event.at)
         }

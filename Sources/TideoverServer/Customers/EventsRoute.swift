@@ -37,16 +37,24 @@ struct EventsRoute: Sendable {
 
     private func page(after: EventID?, _ limit: Int) throws -> [UInt8] {
         let found = try context.storage.outbox(app: app.id, after: after, limit: limit + 1)
-        // Retention removes old events, the oldest first, and never the latest. An erasure also
-        // removes younger ones, which no reader needs.
+        // An erasure also removes younger events, which no reader needs.
         if let after, after < EventID.earliest(at: context.clock() - Self.leastAge),
-            let oldest = try context.storage.outbox(app: app.id, after: nil, limit: 1).first,
-            after < oldest.id
+            try hasRemovedEvents(after: after)
         {
             throw Problem.eventsRemoved("after")
         }
         let page = found.prefix(limit)
         return Self.bytes(page, next: page.last?.id ?? after, hasMore: found.count > limit)
+    }
+
+    /// Returns whether retention removed an event after a cursor. It removes old events, the oldest
+    /// first, and never the latest.
+    private func hasRemovedEvents(after cursor: EventID) throws -> Bool {
+        let newest = try context.cursors(in: .production).text(RemovedEvents.name)
+        if let newest = newest.flatMap({ EventID($0) }) { return cursor < newest }
+        // Earlier versions stored no bookmark, and may have removed events.
+        let oldest = try context.storage.outbox(app: app.id, after: nil, limit: 1).first
+        return oldest.map { cursor < $0.id } ?? false
     }
 
     private static func bytes(
