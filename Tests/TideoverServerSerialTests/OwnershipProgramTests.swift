@@ -141,6 +141,9 @@ final class OwnershipProgramTests {
         let gone = try run("erase", "u_42", "--yes", "--app", "cards", "--config", path)
         #expect(gone.code == 0, "\(gone.messages)")
         #expect(gone.results.hasPrefix("erased: 1 purchases"))
+        let unknown = try run("erase", "u_43", "--yes", "--app", "cards", "--config", path)
+        #expect(unknown.code == 0, "\(unknown.messages)")
+        #expect(unknown.results == "nothing was erased: nothing is stored of this customer\n")
         let why = try Executable.run(["explain", "u_42", "--evidence"] + place)
         #expect(!why.results.contains("outage"))
         // The copy is a complete database.

@@ -64,6 +64,12 @@ enum Erase {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
             return .success
         }
+        let kept = answer["kept"]?["purchases"]?.int64 ?? 0
+        let removed = (answer["erased"]?.members.compactMap { $0.value.int64 } ?? []).reduce(0, +)
+        guard removed > 0 || kept > 0 else {
+            output.print("nothing was erased: nothing is stored of this customer")
+            return .success
+        }
         func count(_ name: String) -> Int64 { answer["erased"]?[name]?.int64 ?? 0 }
         output.print(
             "erased: \(count("purchases")) purchases with \(count("facts")) facts and "
@@ -72,7 +78,7 @@ enum Erase {
                 + "\(count("attributes")) attributes, "
                 + "\(count("audit")) lines of the audit"
         )
-        if let kept = answer["kept"]?["purchases"]?.int64, kept > 0 {
+        if kept > 0 {
             output.print("kept: \(kept) purchases that another customer owned too")
         }
         return .success
