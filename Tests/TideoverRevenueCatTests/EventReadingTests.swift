@@ -125,6 +125,37 @@ import TideoverRevenueCat
         #expect(reading.unrecognised == words)
     }
 
+    static let unusable: [(changes: JSONObject, missing: [String])] = {
+        let long = JSONValue.string(String(repeating: "x", count: 257))
+        return [
+            (["app_user_id": long], ["app_user_id"]),
+            (["app_user_id": "a\0b"], ["app_user_id"]),
+            (["aliases": .array(["u_42", long])], ["aliases"]),
+            (["product_id": long], ["product_id"]),
+            (["transaction_id": long], ["transaction_id"]),
+            (["original_transaction_id": "7\0"], ["original_transaction_id"]),
+            (["transferred_from": .array([long])], ["transferred_from"]),
+        ]
+    }()
+
+    @Test(arguments: unusable)
+    func `an event with an id that cannot be stored states nothing`(
+        _ changes: JSONObject,
+        _ missing: [String]
+    ) throws {
+        for type in ["RENEWAL", "TRANSFER"] {
+            let all = changes.changed(type == "TRANSFER" ? ["transferred_to": ["u_2"]] : [:])
+            let reading = try RevenueCatWire.read(RevenueCatWire.event(type, all))
+            #expect(reading.lineages == [])
+            #expect(reading.event.customer == nil)
+            #expect(reading.customers == nil)
+            #expect(reading.notes == [.incomplete(product: nil, missing: missing)])
+        }
+        let whole = ["aliases": .array(["u_42", .string(String(repeating: "x", count: 256))])]
+            as JSONObject
+        #expect(try RevenueCatWire.read(RevenueCatWire.event("RENEWAL", whole)).notes == [])
+    }
+
     @Test func `a transfer of an unknown environment moves nothing`() throws {
         let event = RevenueCatWire.event(
             "TRANSFER",

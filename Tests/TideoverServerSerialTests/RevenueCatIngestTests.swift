@@ -64,6 +64,30 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
+    /// An index of PostgreSQL cannot hold such an id.
+    @Test func `a long id of an event is stored as a digest`() async throws {
+        let server = try server()
+        let id = String(repeating: "x", count: 3_000)
+        for word in ["200 committed", "200 duplicate"] {
+            #expect(try await server.hear(TestRevenueCat.event("RENEWAL", id: id)) == word)
+        }
+        let scope = AppScope("cards", .sandbox)
+        let kept = try server.storage.evidence(in: scope, after: nil, limit: 9)
+        #expect(kept.map(\.dedupeKey.utf8.count) == ["revenuecat:sha256:".utf8.count + 64])
+        await server.close()
+    }
+
+    @Test func `a long id of a customer is stored under no name`() async throws {
+        let server = try server()
+        let long = JSONValue.string(String(repeating: "x", count: 3_000))
+        let event = TestRevenueCat.event("RENEWAL", id: "E-1", ["app_user_id": long])
+        #expect(try await server.hear(event) == "200 committed")
+        let scope = AppScope("cards", .sandbox)
+        #expect(try server.storage.evidence(in: scope, after: nil, limit: 9).count == 1)
+        #expect(try server.storage.unclaimed(in: scope, after: nil, limit: 9) == [])
+        await server.close()
+    }
+
     @Test func `an app without RevenueCat has no webhook route`() async throws {
         let server = try TestServer()
         let word = try await server.hear(TestRevenueCat.event("TEST", id: "E-1"))

@@ -3,7 +3,9 @@ import TideoverCore
 extension RevenueCatEvent {
     /// Returns the statements of the event about purchases in an environment.
     func relayed(in environment: Environment, catalogue: Catalogue) -> RelayedStatements {
-        guard let kind = type.known, kind.concernsPurchase else { return RelayedStatements() }
+        guard let kind = type.known, kind.concernsPurchase, unusable.isEmpty else {
+            return RelayedStatements()
+        }
         // RevenueCat sends this while the store is unreachable; it has fewer members than other
         // events.
         if kind == .temporaryEntitlementGrant {
@@ -120,9 +122,10 @@ extension RevenueCatEvent {
     ) -> RelayedStatements {
         let id = transactionId ?? originalTransactionId ?? self.id
         let names = grantedEntitlements(catalogue)
-        guard let customer, !names.isEmpty else {
-            let missing = names.isEmpty ? ["entitlement_ids"] : ["app_user_id"]
-            return RelayedStatements(notes: [.incomplete(product: productId, missing: missing)])
+        guard let customer, !names.isEmpty, id.isStorableName else {
+            let party = customer == nil ? "app_user_id" : "transaction_id"
+            let missing = names.isEmpty ? "entitlement_ids" : party
+            return RelayedStatements(notes: [.incomplete(product: productId, missing: [missing])])
         }
         let statements = names.map { entitlement in
             Statement(

@@ -24,6 +24,7 @@ extension RevenueCatEvent {
 
     /// All ids of the customer, the current one first, without duplicates.
     var customers: [CustomerID] {
+        guard unusable.isEmpty else { return [] }
         let written = [appUserId, originalAppUserId].compactMap(\.self) + aliases
         return written.compactMap { CustomerID($0) }.inOrderOnce
     }
@@ -36,6 +37,7 @@ extension RevenueCatEvent {
     /// The event's statement about customers, if any.
     var customerStatement: CustomerStatement? {
         if let environment, environment.known == nil { return nil }
+        guard unusable.isEmpty else { return nil }
         if type.known == .transfer {
             let from = transferredFrom.compactMap { CustomerID($0) }.inOrderOnce
             let to = transferredTo.compactMap { CustomerID($0) }.inOrderOnce

@@ -49,7 +49,8 @@ package struct RevenueCatReader: Hashable, Sendable {
         of subscriber: RevenueCatSubscriber,
         customer: CustomerID? = nil
     ) -> RevenueCatSubscriberReading {
-        let customer = customer ?? CustomerID(subscriber.originalAppUserId)
+        let named = customer ?? CustomerID(subscriber.originalAppUserId)
+        let customer = named.flatMap { $0.text.isStorableName ? $0 : nil }
         return RevenueCatSubscriberReading(
             subscriber: subscriber,
             customer: customer,

@@ -33,7 +33,9 @@ package struct RevenueCatReading: Hashable, Sendable {
 
     /// Notes for operators who inspect the message.
     package var notes: [RevenueCatNote] {
-        switch event.type.known {
+        let unusable = event.unusable
+        guard unusable.isEmpty else { return [.incomplete(product: nil, missing: unusable)] }
+        return switch event.type.known {
         case nil: [.unknownType(event.type.raw)]
         case .test: [.test]
         case .invoiceIssuance, .virtualCurrencyTransaction, .experimentEnrollment:

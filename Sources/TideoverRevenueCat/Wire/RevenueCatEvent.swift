@@ -143,6 +143,18 @@ extension RevenueCatEvent {
         transferredTo = try fields.strings("transferred_to") ?? []
     }
 
+    /// The members with an id that cannot be stored. Such an event states nothing.
+    var unusable: [String] {
+        let members: [(name: String, ids: [String?])] = [
+            ("app_user_id", [appUserId]), ("original_app_user_id", [originalAppUserId]),
+            ("aliases", aliases), ("product_id", [productId]), ("new_product_id", [newProductId]),
+            ("entitlement_ids", entitlementIds), ("transaction_id", [transactionId]),
+            ("original_transaction_id", [originalTransactionId]),
+            ("transferred_from", transferredFrom), ("transferred_to", transferredTo),
+        ]
+        return members.filter { !$0.ids.allSatisfy { $0?.isStorableName ?? true } }.map(\.name)
+    }
+
     /// The values that this version does not know, without duplicates.
     var unrecognised: [Unrecognised] {
         [

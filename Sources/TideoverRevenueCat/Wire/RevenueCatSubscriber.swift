@@ -232,9 +232,10 @@ extension RevenueCatFields {
         return value
     }
 
-    /// Returns a store's ID, which is a string, or a number in old responses.
+    /// Returns a store's ID, which is a string, or a number in old responses. One that cannot be
+    /// stored is absent.
     func identifier(_ name: String) throws(RevenueCatRefusal) -> String? {
         let text = try value(name) { $0.string ?? $0.int64.map(String.init) }
-        return text.flatMap { $0.isEmpty ? nil : $0 }
+        return text.flatMap { $0.isEmpty || !$0.isStorableName ? nil : $0 }
     }
 }

@@ -59,7 +59,7 @@ struct RevenueCatIngest: Sendable {
             }
             let evidence = Evidence(
                 id: EvidenceID(of: request.body),
-                dedupeKey: reading.dedupeKey,
+                dedupeKey: Self.dedupeKey(of: reading),
                 source: .revenueCatWebhook,
                 signedAt: reading.event.timestamp,
                 receivedAt: now,
@@ -69,6 +69,12 @@ struct RevenueCatIngest: Sendable {
         } catch {
             throw (error as? any Refusal)?.problem ?? error
         }
+    }
+
+    /// Returns the key of an event; an id that cannot be stored is replaced by its digest.
+    private static func dedupeKey(of reading: RevenueCatReading) -> String {
+        guard !reading.event.id.isStorableName else { return reading.dedupeKey }
+        return "revenuecat:sha256:" + EvidenceID(of: Array(reading.event.id.utf8)).hex
     }
 
     // MARK: Commits

@@ -85,8 +85,8 @@ extension Problem {
         "bad-customer",
         status: 400,
         title: "Invalid customer id.",
-        detail: "A customer id must not be empty, the all-zero UUID, or longer "
-            + "than \(CustomerID.longest) bytes of UTF-8."
+        detail: "A customer id must not be empty, the all-zero UUID, contain a NUL character, or "
+            + "be longer than \(CustomerID.longest) bytes of UTF-8."
     )
 
     static func unknownEnvironment(_ asked: String) -> Problem {
