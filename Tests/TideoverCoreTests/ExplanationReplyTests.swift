@@ -154,6 +154,32 @@ import TideoverLives
         #expect(silent.standing("2026-06-21").accessUntil == "2026-06-01T06:00:00Z")
     }
 
+    @Test func `a refund after assumed grace names the end of that grace`() throws {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true)
+        life.condition(.grace, end: "2026-06-01", signed: "2026-06-01")
+        var refundedLater = life
+        refundedLater.revoke("1", at: "2026-06-20")
+        #expect(
+            try Self.reply(refundedLater, at: "2026-06-25") == [
+                "The store refunded your purchase on 20 June 2026.",
+                "Access had already ended on 4 June 2026.",
+            ]
+        )
+        life.revoke("1", at: "2026-06-03")
+        #expect(life.standing("2026-06-25").accessUntil == "2026-06-03")
+    }
+
+    @Test func `a refund does not extend access that the store ended`() {
+        var life = StandingTests.monthly()
+        life.policy = Policy(billingRetry: .keep(.days(7)))
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true)
+        life.condition(.expired, end: "2026-06-01", signed: "2026-06-03")
+        life.revoke("1", at: "2026-06-20")
+        #expect(life.told("2026-06-02") == "grace keptByPolicy retry-kept confirmed")
+        #expect(life.standing("2026-06-25").accessUntil == "2026-06-01")
+    }
+
     @Test func `a refund on Google Play after the end is no cause of the end`() throws {
         var life = PlayStandingTests.monthly()
         life.read(.expired, until: "2026-06-01", at: "2026-06-01", order: "GPA.1", by: .customer)

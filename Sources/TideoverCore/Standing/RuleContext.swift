@@ -11,7 +11,7 @@ struct RuleContext {
     /// The rank that reported a failed payment by now; nil if none did.
     let failed: Rank?
     /// The revocation in force, if any.
-    let taken: TermRecord.TakenBack?
+    private(set) var taken: TermRecord.TakenBack?
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
@@ -183,14 +183,29 @@ struct RuleContext {
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
-    /// Until when there was access without a revocation, with what was assumed or kept by policy.
-    private var longestAccess: Instant? {
-        guard let last = lastAccess else { return nil }
-        if awaitsRenewal { return max(last, awaitedUntil ?? last) }
-        guard hasFailed, case .keep(let length) = policy.billingRetry, let coveredUntil else {
-            return last
+    /// Returns when access ended: with a revocation, or before it.
+    ///
+    /// A later standing does not report access that was assumed or kept by policy. So the standing
+    /// just before each end of such access decides whether it lasted until then.
+    private func accessEnd(before revoked: Instant) -> Instant? {
+        let last = unrevoked(before: revoked)
+        guard !last.access else { return revoked }
+        var ends = [end(plus: .days(3)), end(plus: policy.unreachable)]
+        if case .keep(let length) = policy.billingRetry {
+            ends.append(coveredUntil.map { $0 + history.pace.scale(length) })
         }
-        return max(last, coveredUntil + history.pace.scale(length))
+        return ends.compactMap(\.self).sorted(by: >).first { end in
+            guard end < revoked else { return false }
+            let before = unrevoked(before: end)
+            return before.access && before.accessUntil == end
+        } ?? last.accessUntil
+    }
+
+    /// Returns the standing just before an instant, as if the term was never revoked.
+    private func unrevoked(before instant: Instant) -> Standing {
+        var context = RuleContext(history, instant - Milliseconds(1), policy, term)
+        context.taken = nil
+        return TermRule.standing(context)
     }
 
     /// The start of a renewal announced before it begins, when the term in between is unseen. Every
@@ -354,7 +369,7 @@ struct RuleContext {
         let isDoubted = term?.isRevocationDoubted(at: instant) ?? false
         // A refund after the end moves no end. A renewal that is refunded before it begins leaves
         // the period before it.
-        let stopped = min(taken.since, longestAccess ?? taken.since)
+        let stopped = min(taken.since, accessEnd(before: taken.since) ?? taken.since)
         let end = max(stopped, term?.term.start ?? stopped)
         return expired(.revoked, reason, at: end, by: taken.rank, asks: isDoubted)
     }
