@@ -274,8 +274,8 @@ private struct Bench {
 
 extension CustomerRecord {
     /// Returns how long the customer had no access to an entitlement although a purchase entitled
-    /// the customer to it, by that purchase. A grant covers time like any other access, but it was
-    /// not paid for, so it entitles to none here.
+    /// the customer to it, by that purchase. A grant covers time like any other access, but its own
+    /// time is not counted, because it was not paid for.
     ///
     /// A purchase counts while the customer owns it. Time is left out in which the same judge gave
     /// access by anything else that the customer owned, and was known to own. Time in which several
@@ -285,8 +285,14 @@ extension CustomerRecord {
         of entitlement: String,
         until now: Instant
     ) -> [(lineage: Lineage, lockouts: Lockouts)] {
+        let records = answering.filter { $0.lineage.environment == environment }
+        let entitles = records.map {
+            catalogue.entitlements(namedIn: $0.facts).contains(entitlement)
+        }
+        guard entitles.contains(true) else { return [] }
         var denials = CustomerDenials()
-        for record in answering where record.lineage.environment == environment {
+        for (record, isEntitling) in zip(records, entitles)
+        where isEntitling || mayCover(entitlement, record.facts) {
             let court = Court(
                 lineage: record.lineage,
                 facts: record.facts,
@@ -305,15 +311,41 @@ extension CustomerRecord {
                 guard identity.owns(known, at: range.lowerBound) else { return }
                 for judge in judges { denials.addAccess(range, of: judge) }
             }
-            guard catalogue.entitlements(namedIn: record.facts).contains(entitlement) else {
-                continue
-            }
+            guard isEntitling else { continue }
             denials.add(
                 segments.filter { identity.owns(record.owners, at: $0.range.lowerBound) },
                 of: court
             )
         }
         return denials.lockouts()
+    }
+
+    /// Whether a purchase may give access to an entitlement that no product in its facts unlocks:
+    /// by a grant, by a product that it may renew into, or by one that no catalogue lists.
+    private func mayCover(_ entitlement: String, _ facts: [Fact]) -> Bool {
+        let isOpen = policy.versions.contains { $0.value.unknownProduct.unlocks(entitlement) }
+        return isOpen
+            || facts.contains { fact in
+                switch fact.assertion {
+                case .grant(let grant): grant.entitlement == entitlement
+                case .outlook(let outlook): mayUnlock(entitlement, outlook.renewsInto)
+                case .playSubscription(let read):
+                    read.items.contains { mayUnlock(entitlement, $0.replacement) }
+                case .playNotice(let notice): mayUnlock(entitlement, notice.productId)
+                default: false
+                }
+            }
+    }
+
+    /// Whether a product, with any base plan, unlocks an entitlement in any catalogue.
+    private func mayUnlock(_ entitlement: String, _ productId: String?) -> Bool {
+        guard let name = productId?.prefix(while: { $0 != ":" }) else { return false }
+        return catalogue.versions.contains { version in
+            version.value.products.contains { id, product in
+                product.entitlements.contains(entitlement)
+                    && id.prefix { $0 != ":" } == name
+            }
+        }
     }
 }
 
@@ -325,6 +357,8 @@ private struct CustomerDenials {
     private struct Denial {
         let purchase: Int
         let segment: Int
+        /// When the unbroken denial by the same judge began.
+        let began: Instant
         let stretch: Lockouts.Stretch
     }
 
@@ -354,19 +388,30 @@ private struct CustomerDenials {
         }
     }
 
-    /// Removes the denials from the segments, and returns them by their start.
+    /// Removes the denials from the segments, and returns them by when the unbroken denial began.
     private mutating func takeDenials() -> [Denial] {
         var denials: [Denial] = []
         for purchase in purchases.indices {
+            var last: [Lockouts.Judge: Denial] = [:]
             for segment in purchases[purchase].segments.indices {
-                denials += purchases[purchase].segments[segment].denials.map {
-                    Denial(purchase: purchase, segment: segment, stretch: $0)
+                for stretch in purchases[purchase].segments[segment].denials {
+                    let before = last[stretch.judge].flatMap {
+                        $0.stretch.until == stretch.from ? $0 : nil
+                    }
+                    let denial = Denial(
+                        purchase: purchase,
+                        segment: segment,
+                        began: before?.began ?? stretch.from,
+                        stretch: stretch
+                    )
+                    last[stretch.judge] = denial
+                    denials.append(denial)
                 }
                 purchases[purchase].segments[segment].denials = []
             }
         }
         return denials.sorted {
-            ($0.stretch.from, $0.purchase) < ($1.stretch.from, $1.purchase)
+            ($0.began, $0.purchase, $0.segment) < ($1.began, $1.purchase, $1.segment)
         }
     }
 }
@@ -375,7 +420,7 @@ private struct CustomerDenials {
 private struct UncountedTime {
     /// Ordered by their start.
     private let covered: [Range<Instant>]
-    /// Ranges before this position end before all that is still to be counted.
+    /// Ranges before this position end before any uncounted time.
     private var next = 0
     private var counted = Instant.distantPast
 
@@ -384,7 +429,7 @@ private struct UncountedTime {
     }
 
     /// Counts a range, and returns its parts that were uncounted. Requires ranges in the order of
-    /// their start.
+    /// their start. Ranges that adjoin may come one after another, in place of their union.
     mutating func take(_ range: Range<Instant>) -> [Range<Instant>] {
         var parts: [Range<Instant>] = []
         var start = max(range.lowerBound, counted)

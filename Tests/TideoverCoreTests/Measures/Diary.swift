@@ -65,11 +65,14 @@ struct Diary {
         renews: Bool = true,
         failing: Bool = false,
         grace: Int64? = nil,
-        lapse: Outlook.Lapse? = nil
+        lapse: Outlook.Lapse? = nil,
+        product: String = monthly,
+        renewsInto: String? = nil
     ) -> Diary {
         let outlook = Outlook(
             renewalDate: Self.day(end),
-            productId: Self.monthly,
+            productId: product,
+            renewsInto: renewsInto,
             willRenew: renews,
             isRetrying: failing,
             graceEnd: grace.map(Self.day),

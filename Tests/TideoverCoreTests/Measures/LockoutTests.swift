@@ -164,12 +164,19 @@ import TideoverCore
 
     /// The denials of the customer, by purchase.
     private func denials(_ purchases: CustomerRecord.LineageRecord...) -> [[String]] {
+        denials(purchases, Policy())
+    }
+
+    private func denials(
+        _ purchases: [CustomerRecord.LineageRecord],
+        _ policy: Policy
+    ) -> [[String]] {
         let record = CustomerRecord(
             customer: Self.anna,
             environment: .production,
             lineageRecords: purchases,
             catalogue: Versioned(Diary.catalogue),
-            policy: Versioned(Policy())
+            policy: Versioned(policy)
         )
         return record.lockouts(of: "premium", until: Diary.day(60)).map { told($0.lockouts) }
     }
@@ -260,6 +267,35 @@ import TideoverCore
         #expect(
             denials(owned(late), owned(other))
                 == [["expiryCheck notHeard 30-35", "ours notHeard 31-35"], []]
+        )
+    }
+
+    @Test func `time in which two purchases were denied counts for the denial that began first`() {
+        // The arrival on day 33 changes no answer.
+        let first = late.outlook(of: 30, said: 20, heard: 33)
+        let other = Diary("2000000002").term(0, 31).term(31, 60, said: 31, heard: 37)
+        #expect(
+            denials(owned(first), owned(other))
+                == [["expiryCheck notHeard 31-35", "ours notHeard 32-35"], []]
+        )
+    }
+
+    @Test func `an unlisted product that policy opens covers time`() {
+        let other = Diary("2000000002").term(20, 50, product: "cards.old")
+        let opened = Policy(unknownProduct: .allowAll)
+        #expect(
+            denials([owned(late), owned(other)], opened) == [["expiryCheck notHeard 30-35"]]
+        )
+        #expect(denials(owned(other)) == [])
+    }
+
+    @Test func `a product that a purchase renews into covers the time of the presumed renewal`() {
+        // The upgrade is due on day 31, and presumed until day 32.
+        let other = Diary("2000000002").term(0, 31, product: "cards.basic")
+            .outlook(of: 31, said: 20, product: "cards.basic", renewsInto: Diary.monthly)
+        #expect(
+            denials(owned(late), owned(other))
+                == [["expiryCheck notHeard 30-35", "ours notHeard 32-35"]]
         )
     }
 
