@@ -9,8 +9,8 @@ import TideoverStorage
 /// quote.
 ///
 /// No message of the App Store contains its order numbers, and Google Play's appear only in its
-/// responses and in RevenueCat's messages. The route therefore queries the store about an unknown order, if possible, and stores
-/// the response like any other.
+/// responses and in RevenueCat's messages. The route therefore queries the store about an unknown
+/// order, if possible, and stores the response like any other.
 struct LookupRoute: Sendable {
     let context: AppContext
     let clients: StoreClients

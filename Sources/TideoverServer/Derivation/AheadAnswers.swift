@@ -4,8 +4,8 @@ import TideoverStorage
 /// Finds answers that were derived later than now, because a clock was ahead and was corrected.
 ///
 /// The index of due answers does not show them: they fall due only after that later instant. So
-/// every customer is examined, page by page, but only if there is a reason: this server's clock was
-/// set back, or at the start an app's latest event is dated later than now.
+/// every customer is examined, page by page. This needs a reason: this server's clock was set back,
+/// or at the start an app's latest event is dated later than now.
 struct AheadAnswers: Sendable {
     private static let pageLength = 500
 
@@ -31,7 +31,7 @@ struct AheadAnswers: Sendable {
     private var isStarted = false
     /// The latest instant of this server's clock since it was set back.
     private var latest = Instant.distantPast
-    /// What is still to be examined.
+    /// The places with customers that were not examined yet, the next one last.
     private var places: [Place] = []
 
     /// Looks for a reason to examine the customers.
