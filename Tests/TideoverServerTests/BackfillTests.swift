@@ -463,13 +463,20 @@ import TideoverStorage
         func forget() { state.withLock { $0.asked = [] } }
 
         /// Returns the access of a store whose answers to a kind of query fail.
-        func access(_ rehearsed: RehearsedStore, _ time: TestTime, _ path: String) -> StoreAccess {
+        /// The errors are Apple's own, or without its code.
+        func access(
+            _ rehearsed: RehearsedStore,
+            _ time: TestTime,
+            _ path: String,
+            isBare: Bool = false
+        ) -> StoreAccess {
             let handler = rehearsed.store.serverAPI
             return rehearsed.backEnd.access { request in
                 let now = time.clock.now.millisecondsSince1970
                 _ = try await rehearsed.store.advance(to: now) { _ in 200 }
                 let id = request.path.dropFirst(path.count)
                 if request.path.hasPrefix(path), self.fails(String(id)) {
+                    if isBare { return Response(status: 500) }
                     return Response.json(["errorCode": 5_000_000], status: 500)
                 }
                 return try await handler(request)
@@ -551,15 +558,58 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test func `a history that cannot be read does not stop the other steps`() async throws {
+    @Test func `purchases without an answer do not stop the other steps`() async throws {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 3)
+        let access = failing.access(rehearsed, time, Self.statuses, isBare: true)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        _ = try await subscribers(5, rehearsed, time, backEnd)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
+        )
+        let report = try await backEnd.backfill()
+        #expect(report?["status"]?.string == "stopped")
+        #expect(report?["steps"]?["refunds"]?["pages"]?.int64 == 5)
+        // Four attempts for each of three purchases, and no more.
+        #expect(failing.asked.count == 12)
+        await backEnd.close()
+    }
+
+    @Test func `a purchase that always fails is requested less and less often`() async throws {
+        let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
+        let failing = FailingPurchases(first: 1)
+        let access = failing.access(rehearsed, time, Self.statuses)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
+        let names = try await subscribers(1, rehearsed, time, backEnd)
+        await rehearsed.store.add(
+            AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
+        )
+        for _ in 1...60 {
+            _ = try await backEnd.backfill()
+            time.clock.now = time.clock.now + .minutes(1)
+        }
+        #expect((9...14).contains(failing.asked.count), "\(failing.asked.count)")
+        failing.heal()
+        time.clock.now = time.clock.now + .minutes(10)
+        _ = try await backEnd.backfill()
+        #expect(try await confirmed(names, backEnd) == 1)
+        await backEnd.close()
+    }
+
+    @Test(arguments: [
+        (AppStoreFault.truncated, "malformed-json"), (.unavailable(status: 502), "http-502"),
+        (.noAnswer(after: 0), "unreachable"),
+    ])
+    func `a history that cannot be read does not stop the other steps`(
+        fault: AppStoreFault,
+        code: String
+    ) async throws {
         let (rehearsed, time) = (try RehearsedStore(), TestTime(movesClock: true))
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
         let names = try await subscribers(2, rehearsed, time, backEnd)
-        await rehearsed.store.add(
-            AppStoreFaultRule(.truncated, on: .notificationHistory, times: nil)
-        )
+        await rehearsed.store.add(AppStoreFaultRule(fault, on: .notificationHistory, times: nil))
         let report = try await backEnd.backfill()
-        #expect(report?["stopped"]?["code"]?.string == "malformed-json")
+        #expect(report?["stopped"]?["code"]?.string == code)
         #expect(try await confirmed(names, backEnd) == 2)
         await backEnd.close()
     }

@@ -146,6 +146,7 @@ import TideoverStorage
         await watch(backEnd, time, until: Self.due + .hours(8))
         #expect(found(backEnd).count == 1)
         #expect(found(backEnd).first?.contains(#""code":"missed""#) == true)
+        #expect(found(backEnd).first?.contains("it did not answer everything") == true)
         #expect(try await backEnd.samples().contains(sample("missed", 1)))
         await backEnd.close()
     }
@@ -161,8 +162,9 @@ import TideoverStorage
         #expect(found(backEnd).count == 1)
         #expect(found(backEnd).first?.contains(#""code":"unknown""#) == true)
         #expect(try await backEnd.samples().contains(sample("unknown", 1)))
-        // The number of attempts of one query before a run stops.
-        #expect(await rehearsed.store.calls.count == 4)
+        #expect(found(backEnd).first?.contains("Everything that it answered was known") == true)
+        // Four attempts in each of the four steps of a run.
+        #expect(await rehearsed.store.calls.count == 16)
         await backEnd.close()
     }
 

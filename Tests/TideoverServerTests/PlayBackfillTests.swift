@@ -137,6 +137,24 @@ import TideoverStorage
         let backEnd = try PlayBackEnd(google)
         try await backEnd.buyLifetime("token-2")
         try await backEnd.buyLifetime("token-3")
+        // A consumed purchase unlocks nothing, so it is not read again.
+        google.play("token-4") { _ in
+            ScriptedPlay.lifetime(
+                "PURCHASED",
+                [
+                    "obfuscatedExternalAccountId": "u_4",
+                    "productLineItem": [
+                        [
+                            "productId": "cards.lifetime",
+                            "productOfferDetails": [
+                                "consumptionState": "CONSUMPTION_STATE_CONSUMED"
+                            ],
+                        ]
+                    ],
+                ]
+            )
+        }
+        try await backEnd.buyLifetime("token-4")
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(google.questions("token-2").count == 1)
         // Refunded meanwhile, and no longer listed.
@@ -148,6 +166,7 @@ import TideoverStorage
         google.time.clock.now = google.time.clock.now + .days(2)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         for token in ["token-2", "token-3"] { #expect(google.questions(token).count == 2) }
+        #expect(google.questions("token-4").count == 1)
         await backEnd.close()
     }
 
@@ -160,11 +179,72 @@ import TideoverStorage
         try await backEnd.buyLifetime("token-2")
         google.play("token-2", status: 500)
         google.time.clock.now = PlayBackEnd.start + .days(40)
-        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await backEnd.backfill()?["stopped"]?["code"]?.string == "http-500")
         google.play("token-2") { _ in ScriptedPlay.lifetime("CANCELLED") }
         google.time.clock.now = google.time.clock.now + .days(1)
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(try await !backEnd.hasAccess())
+        await backEnd.close()
+    }
+
+    @Test func `a one-time purchase with an unreadable answer is not read in every run`()
+        async throws
+    {
+        let google = google()
+        google.play("token-2") { _ in ScriptedPlay.lifetime("PURCHASED") }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.buyLifetime("token-2")
+        google.play("token-2") { _ in [:] }
+        let back = PlayBackEnd.start + .days(40)
+        for run in 0..<16 {
+            google.time.clock.now = back + .hours(6 * Int64(run))
+            #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        }
+        #expect(google.questions("token-2").count == 4)
+        google.play("token-2") { _ in ScriptedPlay.lifetime("CANCELLED") }
+        google.time.clock.now = back + .days(8)
+        #expect(try await backEnd.backfill()?["status"]?.string == "completed")
+        #expect(try await !backEnd.hasAccess())
+        await backEnd.close()
+    }
+
+    /// Creates a back end with active subscriptions that were read two days ago.
+    private func subscribed(_ tokens: [String]) async throws -> PlayBackEnd {
+        let google = google()
+        let backEnd = try PlayBackEnd(google)
+        for token in tokens {
+            google.play(token) { _ in
+                ScriptedPlay.subscription("ACTIVE", until: Self.end, customer: token)
+            }
+            try await backEnd.push(4, token)
+        }
+        google.time.clock.now = PlayBackEnd.start + .days(2)
+        return backEnd
+    }
+
+    @Test(arguments: [403, 401, 429])
+    func `a run ends at once if the store throttles or rejects the account`(
+        status: Int
+    ) async throws {
+        let tokens = ["token-1", "token-2", "token-3"]
+        let backEnd = try await subscribed(tokens)
+        let google = backEnd.google
+        for token in tokens { google.play(token, status: status) }
+        #expect(try await backEnd.backfill()?["status"]?.string == "stopped")
+        #expect(tokens.reduce(0) { $0 + google.questions($1).count } == 4)
+        #expect(google.calls.allSatisfy { $0.path != "voidedpurchases" })
+        await backEnd.close()
+    }
+
+    @Test func `a run reports the throttling of the list rather than a failed token`()
+        async throws
+    {
+        let backEnd = try await subscribed(["token-1"])
+        backEnd.google.play("token-1", status: 500)
+        backEnd.google.failList { _ in Response(status: 429, headers: ["Retry-After": "600"]) }
+        let stopped = try await backEnd.backfill()?["stopped"]
+        #expect(stopped?["code"]?.string == "throttled")
+        #expect(stopped?["retryAt"]?.string != nil)
         await backEnd.close()
     }
 
@@ -262,12 +342,29 @@ import TideoverStorage
         await backEnd.close()
     }
 
-    @Test(arguments: [(500, 3), (429, 1), (401, 1), (403, 1)])
+    @Test func `several orders of a purchase without a response do not hide the next`()
+        async throws
+    {
+        let backEnd = try await refunded(after: [])
+        let google = backEnd.google
+        let voided = google.time.clock.now - .hours(1)
+        google.play("token-1", status: 500)
+        let unread = (1...4).map { number in
+            ScriptedPlay.voided("token-1", order: "GPA.1..\(number)", at: voided)
+        }
+        google.void(unread + [ScriptedPlay.voided("token-2", order: "GPA.9", at: voided)])
+        #expect(try await backEnd.backfill()?["stopped"]?["code"]?.string == "unreachable")
+        #expect(google.questions("token-1").count == 1)
+        #expect(try await backEnd.words() == "expired refunded confirmed none")
+        await backEnd.close()
+    }
+
+    @Test(arguments: [(500, 20), (429, 1), (401, 1), (403, 1)])
     func `the list stops if the store is down, throttles or rejects the account`(
         status: Int,
         most: Int
     ) async throws {
-        let others = ["token-5", "token-6", "token-7", "token-8"]
+        let others = (1...25).map { "other-\($0)" }
         let backEnd = try await refunded(after: others)
         for token in others { backEnd.google.play(token, status: status) }
         #expect(try await backEnd.backfill()?["status"]?.string == "stopped")

@@ -85,6 +85,7 @@ extension Backfiller {
         _ lineageRecord: LineageRecord,
         at now: Instant
     ) async throws -> Bool {
+        guard !isRestingAfterFailures(lineageRecord, at: now) else { return false }
         if lineageRecord.hasUnreadMessage { return true }
         let history = LineageHistory(
             lineage: lineageRecord.lineage,
@@ -115,6 +116,20 @@ extension Backfiller {
             guard case .inquiry(let inquiry) = fact.assertion else { return false }
             return now < fact.learnedAt + rest(after: inquiry.outcome)
         }
+    }
+
+    /// The number of queries without an answer after which a lineage rests: the attempts of a run.
+    private static let mostFailures = 4
+
+    /// Returns whether so many queries about it failed since the last answer that a run leaves it
+    /// out. Each failure is stored, so a purchase that always fails must not be queried in each
+    /// run.
+    private func isRestingAfterFailures(_ lineageRecord: LineageRecord, at now: Instant) -> Bool {
+        let failures = lineageRecord.unanswered
+        guard failures.count >= Self.mostFailures, let last = failures.max() else { return false }
+        let doubled = Milliseconds.minutes(1).count << min(failures.count - Self.mostFailures, 10)
+        let longest = environment == .production ? Milliseconds.hours(6) : .minutes(10)
+        return now < last + min(Milliseconds(doubled), longest)
     }
 
     /// Returns how long a lineage is not queried again after a response that left the question
@@ -148,6 +163,18 @@ extension Backfiller {
 extension LineageRecord {
     fileprivate var hasTerm: Bool {
         facts.contains { if case .term = $0.assertion { true } else { false } }
+    }
+
+    /// When the queries since the last answer had no response from a working store.
+    fileprivate var unanswered: [Instant] {
+        var answeredAt = Instant.distantPast
+        var failures: [Instant] = []
+        for fact in facts {
+            guard case .inquiry(let inquiry) = fact.assertion else { continue }
+            if !inquiry.outcome.isFailure { answeredAt = max(answeredAt, fact.learnedAt) }
+            if inquiry.outcome == .unreachable { failures.append(fact.learnedAt) }
+        }
+        return failures.filter { $0 > answeredAt }
     }
 
     /// Whether the store sent an unreadable message about it and has answered no query since. The

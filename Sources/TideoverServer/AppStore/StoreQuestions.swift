@@ -68,10 +68,11 @@ extension AppStoreAPIFailure {
     /// Whether all other queries would fail too.
     var stopsEverything: Bool {
         switch reason {
-        case .unsigned, .unreachable, .unauthorised, .throttled: true
-        // A page that is malformed each time must not block the other steps.
-        case .unaskable, .refused, .malformed, .malformedJSON, .endless: false
-        case .status(let status): !(400..<500).contains(status)
+        case .unsigned, .unauthorised, .throttled: true
+        // The store may fail in this way about one purchase or one page each time, which must not
+        // block the other steps. If it is down, each of them ends after a few queries.
+        case .unaskable, .unreachable, .refused, .status, .malformed, .malformedJSON, .endless:
+            false
         }
     }
 }

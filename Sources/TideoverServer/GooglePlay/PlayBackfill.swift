@@ -10,29 +10,29 @@ extension PlayPoller {
         var first: BackfillStop?
         do {
             for step in BackfillStep.ofGooglePlay {
-                do {
-                    try await take(step)
-                } catch let stop as BackfillStop where stop == Self.down {
-                    // Some tokens may fail always; that is no reason not to read the list.
-                    first = stop
-                }
+                let stop = try await take(step)
+                first = first ?? stop
             }
         } catch {
-            first = first ?? BackfillStop(error)
+            first = BackfillStop(error)
         }
         return book.end(first.map { .stopped($0) } ?? .completed)
     }
 
-    private func take(_ step: BackfillStep) async throws {
+    /// Takes a step to its end. Returns the first failure that does not stop the run.
+    private func take(_ step: BackfillStep) async throws -> BackfillStop? {
         try Task.checkCancellation()
         book.begin(step)
+        var stop: BackfillStop?
         switch step {
-        case .purchases: try await readLivingTokens()
+        // The list is read even if some tokens always fail.
+        case .purchases: stop = try await readLivingTokens()
         case .voidedPurchases: try await readVoidedPurchases()
         case .failedNotifications, .notifications, .statuses, .refunds:
             preconditionFailure("the App Store is asked for these")
         }
         book.tell(step, isEnd: true)
+        return stop
     }
 
     // MARK: Active tokens
@@ -47,11 +47,15 @@ extension PlayPoller {
 
     /// Queries each token that the store can still change, unless it was queried recently. After a
     /// gap in the list of voided orders it also queries one-time purchases, each once.
-    private func readLivingTokens() async throws {
+    ///
+    /// - Returns: the first failure.
+    /// - Throws: `BackfillStop` if every other query would fail too.
+    private func readLivingTokens() async throws -> BackfillStop? {
         let unlistedUntil = try await unlistedUntil()
         let name = "googlePlay:\(BackfillStep.purchases.rawValue)"
         var last = try cursors.text(name).flatMap { $0.isEmpty ? nil : $0 }
-        var (asked, failures) = (0, 0)
+        var (asked, inRow) = (0, 0)
+        var first: BackfillStop?
         while true {
             let (storage, app, environment, after) = (context.storage, app.id, environment, last)
             let page = try await onPool {
@@ -65,16 +69,16 @@ extension PlayPoller {
                 try Task.checkCancellation()
                 let questions = try questions(on: lineageRecord, unlistedUntil: unlistedUntil)
                 guard !questions.isEmpty else { continue }
-                let failed = try await read(questions, of: lineageRecord)
-                failures = failed ? failures + 1 : 0
-                guard failures < Self.mostFailures else {
+                let failure = try await read(questions, of: lineageRecord)
+                first = first ?? failure.map(Self.unanswered)
+                inRow = failure == nil ? 0 : inRow + 1
+                asked += 1
+                let concernsAll = failure?.concernsAll ?? false
+                if concernsAll || inRow == Self.mostFailures || asked == Self.mostLineages {
                     // Tokens that fail always must not hide those after them.
                     try await cursors.keep(lineageRecord.lineage.key, name)
-                    throw Self.down
-                }
-                asked += 1
-                guard asked < Self.mostLineages else {
-                    return try await cursors.keep(lineageRecord.lineage.key, name)
+                    if concernsAll, let failure { throw Self.unanswered(failure) }
+                    return first
                 }
             }
             last = page.last?.lineage.key ?? last
@@ -82,12 +86,15 @@ extension PlayPoller {
             try await cursors.keep(last, name)
         }
         try await cursors.keep("", name)
+        return first
     }
 
-    private static let down = BackfillStop(
-        code: "unreachable",
-        sentence: "Google Play did not answer several times in a row."
-    )
+    private static func unanswered(_ failure: Failure) -> BackfillStop {
+        BackfillStop(
+            code: failure.code,
+            sentence: "Google Play could not be asked about a purchase."
+        )
+    }
 
     /// Returns the queries for a lineage's tokens that can still change, if the last response is a
     /// day old, and for one-time purchases that may have been voided in a gap of the list.
@@ -117,11 +124,25 @@ extension PlayPoller {
         readBefore instant: Instant
     ) throws -> [PlayToken] {
         try words.purchases.filter { token, read in
-            guard read.state == .purchased, read.askedAt < instant,
-                try cursors.instant(Self.settled(token, lineage)) == nil
+            // A consumed purchase unlocks nothing, refunded or not.
+            guard read.state == .purchased, !read.items.allSatisfy(\.isConsumed),
+                try cursors.instant(Self.settled(token, lineage)) == nil,
+                let answered = try answeredAt(token, words, lineage)
             else { return false }
-            return try answeredAt(token, words, lineage).map { $0 < instant } ?? false
+            return answered < instant && !isResting(words.failures.filter { $0 > answered })
         }.keys.sorted()
+    }
+
+    /// The number of failures after which a bought one-time purchase is read less often.
+    private static let mostFailuresOfOne = 3
+
+    /// Returns whether queries about a purchase failed so often since its last answer that it is
+    /// not read in each run.
+    private func isResting(_ failures: [Instant]) -> Bool {
+        guard failures.count >= Self.mostFailuresOfOne, let last = failures.last else {
+            return false
+        }
+        return timing.clock() < last + PollSchedule.restOfUnknown
     }
 
     /// Returns when the store last answered about a token, with or without a new fact; nil for
@@ -135,9 +156,10 @@ extension PlayPoller {
         return max(read, try cursors.instant(Self.confirmed(token, lineage)) ?? .distantPast)
     }
 
-    /// Sends queries, and returns whether the store could not be reached.
+    /// Sends queries. Returns the failure of one whose reason is not the token: one that concerns
+    /// all queries, if there is one.
     private func read(_ questions: [PlayPlan.Question], of lineageRecord: LineageRecord)
-        async throws -> Bool
+        async throws -> Failure?
     {
         let answers = try await ask(questions, about: lineageRecord.lineage)
         book.note(.purchases) { sum in
@@ -154,7 +176,8 @@ extension PlayPoller {
             let word = newFacts == 0 ? "known" : "committed"
             context.metrics.count(.backfillItems, app.id, BackfillStep.purchases.rawValue, word)
         }
-        return answers.contains(where: \.isRetryable)
+        let failures = answers.filter(\.isOpen).compactMap(\.failure)
+        return failures.first(where: \.concernsAll) ?? failures.first
     }
 
     // MARK: Immediate queries

@@ -11,23 +11,17 @@ extension PlayPoller {
     /// The margin at the start of the store's range, for clock differences.
     private static let margin = Milliseconds.hours(1)
     private static let mostPages = 1_000
-    /// The number of consecutive orders without a response after which the store counts as down.
-    private static let mostFailures = 3
+    /// The number of tokens without a response after which a walk stops. The store has just
+    /// answered with the list, so three failures in a row do not mean that it is down.
+    private static let mostFailures = 20
     private static let voids = "googlePlay:voidedPurchases"
     private static let unlisted = "googlePlay:unlistedVoids"
 
-    /// The orders of one walk that could not be read.
-    private struct Unread {
-        /// The number of orders without a response since the last response.
-        var inRow = 0
-        /// Whether the next run must read an order again, because its query may succeed then.
-        var isAwaited = false
-    }
-
     /// Reads the orders voided since the last walk, and a day before it.
     ///
-    /// An order that cannot be read does not stop the walk. The next walk starts at the same place
-    /// only if the query of an order may succeed later.
+    /// An order that the store rejects or describes badly does not stop the walk. An order without
+    /// a response does not either, but the next walk starts at the same place. The walk stops after
+    /// `mostFailures` tokens without a response, and if the store throttles or rejects the account.
     func readVoidedPurchases() async throws {
         let begun = timing.clock()
         let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
@@ -35,7 +29,8 @@ extension PlayPoller {
         let start = max(earliest, finished.map { $0 - Self.overlap } ?? earliest)
         let filter = VoidedPurchaseFilter(start: min(start, begun - Self.margin))
         try await limiter.admit(.voidedPurchases)
-        var unread = Unread()
+        // The tokens that the next run queries again.
+        var unread: Set<PlayToken> = []
         let isWhole: Bool
         do {
             isWhole = try await api.walkVoidedPurchases(filter, atMost: Self.mostPages) { page in
@@ -58,7 +53,7 @@ extension PlayPoller {
                 sentence: "Google Play lists more voided orders than are read at once."
             )
         }
-        guard !unread.isAwaited else { throw Self.unanswered("unreachable") }
+        guard unread.isEmpty else { throw Self.unanswered("unreachable") }
         try await cursors.keep(begun, Self.voids)
         book.note(.voidedPurchases) { $0.until = begun }
     }
@@ -88,10 +83,10 @@ extension PlayPoller {
     /// run queries again.
     private func take(
         _ answer: PlayAnswer<VoidedPurchasesPage>,
-        _ unread: inout Unread
+        _ unread: inout Set<PlayToken>
     ) async throws {
+        // Also of the orders that are not read: the page is stored as evidence.
         var chains: [PlayToken: Lineage] = [:]
-        var awaited: Set<Lineage> = []
         var stop: BackfillStop?
         let unreadable = answer.content.unreadable
         var sum = BackfillReport.Sum(pages: 1, items: unreadable, refused: unreadable)
@@ -99,10 +94,8 @@ extension PlayPoller {
             try Task.checkCancellation()
             let token = trust.token(order.purchaseToken)
             chains[token] = try await playLookup.lineage(of: token)
-            guard stop == nil else {
-                if let lineage = chains[token] { awaited.insert(lineage) }
-                continue
-            }
+            if stop != nil { unread.insert(token) }
+            guard !unread.contains(token) else { continue }
             sum.items += 1
             if let lineage = chains[token] {
                 guard lineage.environment == environment else { continue }
@@ -116,9 +109,10 @@ extension PlayPoller {
             }
             let answered = try await ask(about: order, chains[token])
             chains[token] = try await playLookup.lineage(of: token)
-            stop = note(answered, &sum, &unread)
-            if answered.isOpen, let lineage = chains[token] { awaited.insert(lineage) }
+            if answered.isOpen { unread.insert(token) }
+            stop = note(answered, &sum, unread)
         }
+        let awaited = Set(unread.compactMap { chains[$0] })
         sum.newFacts += try await keep(answer, chains) { !awaited.contains($0) }
         report(sum)
         if let stop { throw stop }
@@ -128,18 +122,13 @@ extension PlayPoller {
     private func note(
         _ answered: Answered,
         _ sum: inout BackfillReport.Sum,
-        _ unread: inout Unread
+        _ unread: Set<PlayToken>
     ) -> BackfillStop? {
         if case .told(let newFacts) = answered { sum.newFacts += newFacts }
-        guard let failure = answered.failure else {
-            unread.inRow = 0
-            return nil
-        }
+        guard let failure = answered.failure else { return nil }
         sum.refused += 1
         guard !failure.concernsAll else { return Self.unanswered(failure.code) }
-        unread.inRow = failure.isRetryable ? unread.inRow + 1 : 0
-        if failure.isRetryable { unread.isAwaited = true }
-        return unread.inRow < Self.mostFailures ? nil : Self.unanswered("unreachable")
+        return unread.count < Self.mostFailures ? nil : Self.unanswered("unreachable")
     }
 
     private func report(_ found: BackfillReport.Sum) {

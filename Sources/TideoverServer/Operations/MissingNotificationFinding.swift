@@ -18,13 +18,19 @@ struct MissingNotificationFinding: Hashable {
     init(_ report: BackfillReport) {
         let sums = report.sums.values
         let news = sums.reduce(0) { $0 + $1.items - $1.known - $1.refused }
-        let told = "\(news) signed items that had not arrived, with \(report.newFacts) new facts"
+        let stop: BackfillStop? =
+            if case .stopped(let stop) = report.outcome { stop } else { nil }
         if news > 0 {
             word = .missed
-            sentence = "the store reported \(told): its messages do not arrive here"
-        } else if case .stopped(let stop) = report.outcome {
+            sentence =
+                "the store reported \(news) signed items that had not arrived, with "
+                + "\(report.newFacts) new facts: its messages do not arrive here"
+                + (stop.map { "; it did not answer everything: \($0.sentence)" } ?? "")
+        } else if let stop {
             word = .unknown
-            sentence = "the store did not answer everything: \(stop.sentence) It reported \(told)."
+            sentence =
+                "the store did not answer everything: \(stop.sentence) "
+                + "Everything that it answered was known."
         } else {
             word = .nothing
             sentence = "the store reports nothing new"
