@@ -211,8 +211,8 @@ sanitizers_and_fuzzers() {
     TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
-# Together they take about as long as the release build. That is a chain of modules, each of which waits
-# for the one below: what runs beside it takes only the processor time that it leaves.
+# Together they take about as long as the release build. That is a chain of modules, each of which
+# waits for the one below. The builds beside it use idle processor time.
 other_builds() {
     chrt --idle --pid 0 "$BASHPID" || echo "chrt cannot be used: the builds share the processors equally"
     step "builds for the sanitizers and the fuzzers" sanitizers_and_fuzzers

@@ -378,16 +378,17 @@ import TideoverJSON
             .answer([
                 "hasMore": false,
                 "notificationHistory": [
-                    ["signedPayload": posted, "sendAttempts": [strange]],
+                    ["signedPayload": posted, "sendAttempts": [strange, "SUCCESS"]],
                     ["signedPayload": posted, "sendAttempts": []],
+                    ["signedPayload": posted, "sendAttempts": "none"],
                 ],
             ])
         ).api()
         let filter = NotificationHistoryFilter(from: APIRequestTests.from, to: FakeAPI.now)
         let page = try await api.notificationHistory(filter).content
         let items = api.reader.read(page, check: FakeStore.check())
-        #expect(try items.map { try $0.reading.get().isTest } == [false, false])
-        #expect(items.map(\.sendAttempts.count) == [1, 0])
+        #expect(try items.map { try $0.reading.get().isTest } == [false, false, false])
+        #expect(items.map(\.sendAttempts.count) == [1, 0, 0])
     }
 
     @Test func `an unfinished test has no payload`() async throws {

@@ -86,6 +86,9 @@ struct RevenueCatImportTests {
             let detail = lines.first?["detail"]?.string ?? ""
             #expect(detail.contains("301 s ahead of the server's clock"))
         }
+        let far = TestRevenueCat.answer("customer-2", at: "2026-06-11T00:00:00Z")
+        let detail = try await post(server, [far], "?dryRun=true")["lines"]?[0]?["detail"]?.string
+        #expect(detail?.contains("31 days ahead of the server's clock") == true)
         for name in ["customer-0", "customer-1"] {
             #expect(try await server.premium(name) == "active paid access")
         }

@@ -1,4 +1,5 @@
 package import TideoverCore
+import TideoverJSON
 
 /// The statuses of all subscriptions of a customer. The signed parts are not verified yet. The rest
 /// is not signed: only the connection authenticates it.
@@ -251,7 +252,12 @@ extension SentNotification {
         signedPayload = try fields.jws("signedPayload")
         // They are not signed, and state nothing about a purchase. One of an unknown form must not
         // make the whole page unreadable.
-        sendAttempts = try (fields.list("sendAttempts") ?? []).map(\.lenient).read(Attempt.init)
+        let attempts = try fields.value("sendAttempts") { node in
+            node.elements.compactMap { attempt in
+                try? Attempt(WireFields(attempt, path: "sendAttempts").lenient)
+            }
+        }
+        sendAttempts = attempts ?? []
     }
 }
 

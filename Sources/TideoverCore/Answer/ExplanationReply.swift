@@ -48,7 +48,8 @@ struct Reply {
         case .renewedUnseen:
             [
                 "The store reported that \(your) subscription renewed.",
-                "You have access\(until(standing.accessUntil)); a full confirmation is still to come.",
+                "You have access\(until(standing.accessUntil)); a full confirmation is still to "
+                    + "come.",
             ]
         case .inGrace, .graceUnstated, .gracePresumed, .retryKept: failed + keptAccess
         case .inRetry, .onHold, .holdPresumed: failed + suspended
@@ -141,8 +142,8 @@ struct Reply {
     private var unknownPurchase: [String] {
         [
             "We cannot find a purchase that belongs to your account.",
-            "If you have paid, please send us the order number from the store's receipt, so that we "
-                + "can find it.",
+            "If you have paid, please send us the order number from the store's receipt, so that "
+                + "we can find it.",
         ]
     }
 
@@ -163,8 +164,8 @@ struct Reply {
 
     private var changed: [String] {
         [
-            "\(yourAtStart) subscription was changed to another one, and the store has not confirmed "
-                + "that one to us yet."
+            "\(yourAtStart) subscription was changed to another one, and the store has not "
+                + "confirmed that one to us yet."
         ]
     }
 
@@ -196,8 +197,8 @@ struct Reply {
             ]
         }
         return [
-            "\(yourAtStart) purchase is there, but its product is not set up on our side, so it does "
-                + "not unlock this yet.",
+            "\(yourAtStart) purchase is there, but its product is not set up on our side, so it "
+                + "does not unlock this yet.",
             "This is our mistake, and we correct it. There is no need to buy again.",
         ]
     }
@@ -265,8 +266,8 @@ struct Reply {
         return [paid(record, until: end)] + renewal(after: end)
     }
 
-    /// Returns a sentence on the paid period. After a cancellation in grace, access lasts longer: to
-    /// the end of grace.
+    /// Returns a sentence on the paid period. After a cancellation in grace, access lasts longer:
+    /// to the end of grace.
     private func paid(_ record: TermRecord, until end: Instant) -> String {
         guard case .item(let now) = decisionBasis, let paid = now.statement?.periodEnd, paid < end
         else { return "\(began(record)) and is paid until \(day(end))." }

@@ -156,8 +156,8 @@ package enum ImportRefusal: Error, Hashable, Sendable {
             "It has more than \(limit) bytes: write each RevenueCat API response on a line of "
                 + "its own."
         case .datedAhead(let ahead):
-            "Its request_date is \(ahead.count / 1000) s ahead of the server's clock. Correct the "
-                + "date or the clock, and import the line again."
+            "Its request_date is \(Self.words(for: ahead)) ahead of the server's clock. Correct "
+                + "the date or the clock, and import the line again."
         case .unreadable(.malformedJSON(let error)):
             "It is not valid JSON at column \(error.column): write one whole RevenueCat "
                 + "API response on each line."
@@ -166,5 +166,11 @@ package enum ImportRefusal: Error, Hashable, Sendable {
             refusal.sentence
                 + " Ask RevenueCat about this customer again, and import the line anew."
         }
+    }
+
+    /// Returns a length in days if it has at least two, else in seconds.
+    private static func words(for length: Milliseconds) -> String {
+        let days = length.count / Milliseconds.days(1).count
+        return days < 2 ? "\(length.count / 1000) s" : "\(days) days"
     }
 }

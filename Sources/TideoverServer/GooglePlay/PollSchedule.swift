@@ -37,7 +37,7 @@ struct PollSchedule {
     /// for never.
     ///
     /// A response without an expiry, or in a state that this version does not know, does not end
-    /// the queries: they follow at growing intervals.
+    /// the queries: they follow at growing intervals for 60 days.
     func next(_ read: PlaySubscription, askedAt: Instant) -> Instant? {
         switch read.state {
         case .expired, .pendingCancelled: nil

@@ -91,7 +91,10 @@ enum ImportRevenueCat {
             throw arguments.usageError(.missingOneOf(["FILE", "--offerings", "--from-api"]))
         }
         guard path != FileInput.standardInput else {
-            throw CommandFailure(.usage, "FILE is read again to continue: it must be a file")
+            throw CommandFailure(
+                .usage,
+                "FILE cannot be `-`. Name a file, because it is read twice."
+            )
         }
         let asked = try AppAdminClient(arguments, output)
         let file = try LineFile(path)

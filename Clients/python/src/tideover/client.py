@@ -236,7 +236,7 @@ def _object(response: Response) -> dict:
 
 
 def _stated(response: Response) -> dict:
-    """An answer that states entitlements. One without a prompt has none to show."""
+    """An answer that states entitlements. Adds an empty prompt if the answer has none."""
     value = _object(response)
     entitlements = value.get("entitlements")
     if not isinstance(entitlements, dict) or not all(

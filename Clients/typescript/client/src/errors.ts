@@ -9,7 +9,7 @@ export class TideoverError extends Error {
      * `bad-customer` before anything is sent. */
     readonly code: string,
     message: string,
-    /** The status; undefined where no response arrived. */
+    /** The status of the response; undefined without one. 400 for `bad-customer`. */
     readonly status?: number,
     /** The problem that the server sent (RFC 9457). */
     readonly problem?: Problem & Record<string, unknown>,
