@@ -366,6 +366,39 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-05-16")) == "active paid in-term presumed")
     }
 
+    /// A refund, its expiration and its reversal. Both state the date of the refund as the end.
+    static func reversed(_ reason: String, at reversal: Instant) throws -> [Fact] {
+        var life = try refunded()
+        let ended = RevenueCatWire.ms(refundedAt)
+        try life.hear(
+            "EXPIRATION",
+            at: refundedAt + .seconds(10),
+            ["expiration_reason": .string(reason), "expiration_at_ms": ended]
+        )
+        try life.hear("REFUND_REVERSED", at: reversal)
+        return life.facts
+    }
+
+    @Test(arguments: ["CUSTOMER_SUPPORT", "UNSUBSCRIBE"], [false, true])
+    func `a reversed refund restores access after an expiration`(_ reason: String, _ isLate: Bool)
+        throws
+    {
+        let facts = try Self.reversed(reason, at: .day(isLate ? "2026-06-10" : "2026-05-15"))
+        for life in [Life(facts: facts), Life(facts: facts.reversed())] {
+            #expect(life.told(.day("2026-05-09")) == "active paid in-term presumed")
+            #expect(life.told(.day("2026-05-14")) == "expired refunded revoked presumed")
+            guard !isLate else { continue }
+            #expect(life.told(.day("2026-05-16")) == "active paid in-term presumed")
+            #expect(life.standing(.day("2026-05-16"))?.accessUntil == Self.end)
+        }
+    }
+
+    @Test func `a reversal after the period's end keeps the stated end`() throws {
+        let life = Life(facts: try Self.reversed("CUSTOMER_SUPPORT", at: .day("2026-06-10")))
+        #expect(life.standing(.day("2026-06-11"))?.state == .expired)
+        #expect(life.standing(.day("2026-06-11"))?.accessUntil == Self.end)
+    }
+
     @Test func `a refund ends a one-time purchase`() throws {
         var life = Life()
         let once: JSONObject = ["product_id": "cards.lifetime", "expiration_at_ms": .null]

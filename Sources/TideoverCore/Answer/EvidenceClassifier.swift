@@ -59,11 +59,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         let stated = facts.compactMap { fact in fact.term.map { (fact, $0) } }
         let names = TermNames(stated.map(\.1))
         self.names = names
-        var ends: [TermKey: RelayedEnds] = [:]
-        let terms = stated.filter { fact, term in
-            ends[names.key(of: term), default: RelayedEnds()]
-                .counts(term, at: fact.assertedAt, by: fact.rank)
-        }
+        let terms = Self.counted(stated, among: facts, names)
         newest = terms.reduce(into: [:]) { newest, word in
             let key = names.key(of: word.1)
             if let found = newest[key], found.rank > word.0.rank { return }
@@ -77,6 +73,20 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         undoneAt =
             revocation == nil || isInForce
             ? nil : now.term?.lastUndoing(by: now.instant, pace: now.history.pace)
+    }
+
+    /// Returns the observations of terms without the ends that a relay may not set, in order for
+    /// each term.
+    private static func counted(
+        _ stated: [(fact: Fact, term: Term)],
+        among facts: [Fact],
+        _ names: TermNames
+    ) -> [(fact: Fact, term: Term)] {
+        guard stated.contains(where: { $0.fact.rank < .store }) else { return stated }
+        let ends = RelayedEnds(refunds: facts.compactMap(\.revocation), names)
+        return Dictionary(grouping: stated) { names.key(of: $0.term) }.flatMap { key, words in
+            ends.counted(words, of: key) { ($0.term, $0.fact.assertedAt, $0.fact.rank) }
+        }
     }
 
     /// Returns the basis among the observations of one term, oldest first.
@@ -331,6 +341,10 @@ extension Fact {
         case .grant(let grant): grant.term
         default: nil
         }
+    }
+
+    fileprivate var revocation: Revocation? {
+        if case .revocation(let revocation) = assertion { revocation } else { nil }
     }
 
     /// The purchase token that it concerns.

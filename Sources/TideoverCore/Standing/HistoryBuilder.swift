@@ -97,14 +97,15 @@ struct HistoryBuilder {
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
         let activeNotices = Set(activeNotices)
+        let ends = RelayedEnds(refunds: revocations.map(\.value), names)
         let records = groupedTerms(names).map { key, stated in
-            let words = stated.withoutLateEnds
+            let words = ends.counted(stated, of: key) { ($0.value, $0.assertedAt, $0.rank) }
             // Observations are sorted oldest first, so the last of the highest rank is the newest.
             let newest = words.reduce(words[0]) {
                 $1.rank >= $0.rank && !$1.lags(behind: $0) ? $1 : $0
             }
             let complete = newest.completed(by: words)
-            let first = words[0].assertedAt
+            let first = stated[0].assertedAt
             let record = TermDraft(
                 key: key,
                 word: complete,
@@ -121,7 +122,7 @@ struct HistoryBuilder {
             record.cleanSignings = clean.map(\.assertedAt)
             record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
                 .map(\.assertedAt)
-            record.takeEnds(of: words, rank: newest.rank)
+            record.takeEnds(of: stated, rank: newest.rank)
             record.plannedGrace =
                 catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
             record.entitlement = grants.last { $0.value.key == key }?.value.entitlement
@@ -513,15 +514,6 @@ extension Observation<Term> {
     fileprivate var isRelayedEnd: Bool { value.isRelayedEnd(at: assertedAt, by: rank) }
 }
 
-extension [Observation<Term>] {
-    /// The observations of one term, oldest first, without late ends.
-    fileprivate var withoutLateEnds: [Observation<Term>] {
-        guard count > 1, contains(where: \.isRelayedEnd) else { return self }
-        var ends = RelayedEnds()
-        return filter { ends.counts($0.value, at: $0.assertedAt, by: $0.rank) }
-    }
-}
-
 extension Term {
     fileprivate func isRelayedEnd(at assertedAt: Instant, by rank: Rank) -> Bool {
         guard rank < .store, let end else { return false }
@@ -529,19 +521,48 @@ extension Term {
     }
 }
 
-/// Decides which ends of one term a relay's observations may set.
+/// Decides which ends a relay's observations may set.
 ///
-/// A relay that reports the end of a term can shorten it, because the newest observation counts. It
-/// cannot extend it: after a failed payment, RevenueCat states the end of grace instead.
+/// A relay that reports the end of a term after it can shorten the term, because the newest
+/// observation counts. It cannot extend it: after a failed payment, RevenueCat states the end of
+/// grace instead. After a refund it states the date of the refund, which is no end either.
 struct RelayedEnds {
-    private var known: Instant?
+    typealias Word = (term: Term, assertedAt: Instant, rank: Rank)
 
-    /// Returns whether the next observation counts. Requires observations oldest first.
-    mutating func counts(_ term: Term, at assertedAt: Instant, by rank: Rank) -> Bool {
-        guard rank < .store, let end = term.end else { return true }
-        if let known, known < end, term.isRelayedEnd(at: assertedAt, by: rank) { return false }
-        known = end
-        return true
+    private let refunds: [TermKey: [Instant]]
+
+    init(refunds: [Revocation], _ names: TermNames) {
+        self.refunds = Dictionary(grouping: refunds) { names.key($0.term) }
+            .mapValues { $0.map(\.date) }
+    }
+
+    /// Returns the observations of one term that count. Requires observations oldest first.
+    func counted<Element>(
+        _ words: [Element],
+        of key: TermKey,
+        _ read: (Element) -> Word
+    ) -> [Element] {
+        guard words.count > 1, words.contains(where: { isLate(read($0)) }) else { return words }
+        var known: Instant?
+        let counted = words.filter { element in
+            let word = read(element)
+            guard word.rank < .store, let end = word.term.end else { return true }
+            if isLate(word), isOther(end, of: key) || known.map({ $0 < end }) ?? false {
+                return false
+            }
+            known = end
+            return true
+        }
+        return counted.isEmpty ? words : counted
+    }
+
+    private func isLate(_ word: Word) -> Bool {
+        word.term.isRelayedEnd(at: word.assertedAt, by: word.rank)
+    }
+
+    /// Whether a date is that of a refund of the term.
+    private func isOther(_ date: Instant, of key: TermKey) -> Bool {
+        refunds[key]?.contains { $0.isWithin(LineageHistory.sameEnd, of: date) } ?? false
     }
 }
 

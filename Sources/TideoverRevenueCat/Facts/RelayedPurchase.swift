@@ -182,7 +182,12 @@ struct RelayedPurchase {
         guard hasEnded, event.temporaryGrantEnd(in: lineage.environment) == nil else {
             return RelayedStatements()
         }
-        return RelayedStatements(statements: [
+        return current
+    }
+
+    /// The term as it is at the event.
+    private var current: RelayedStatements {
+        RelayedStatements(statements: [
             Statement(lineage, .term(term), from: term.start, at: event.timestamp)
         ])
     }
@@ -225,9 +230,12 @@ struct RelayedPurchase {
         ])
     }
 
+    /// Returns the reversal with the term. An end that is still ahead counts from the event, because
+    /// an expiration may have stated the date of the refund as the end.
     private var reversed: RelayedStatements {
         let reversal = Reversal(term: term.key)
-        return recalled
+        let isAhead = term.end != nil && !hasEnded
+        return (isAhead ? current : recalled)
             + [Statement(lineage, .reversal(reversal), at: event.timestamp)]
     }
 }
