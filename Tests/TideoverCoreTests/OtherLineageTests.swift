@@ -224,14 +224,52 @@ import TideoverLives
         #expect(life.told("2026-07-02") == "active paid in-term presumed")
     }
 
-    @Test func `a relay's late end shortens a term and never lengthens it`() {
-        for (end, access) in [("2026-05-20", false), ("2026-06-20", true)] as [(Instant, Bool)] {
-            var life = Life("stripe:sub_1", store: .revenueCat)
-            life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
-            life.term("1", from: "2026-05-01", to: end, signed: "2026-06-21", rank: .relayed)
-            #expect(life.standing("2026-05-25").access == access)
-            #expect(life.standing("2026-06-10").access == false)
+    /// A month that a relay reported, and its end as the relay states it on 21 June.
+    static func month(endingLate end: Instant, failing: Instant? = nil) -> Life {
+        var life = Life("stripe:sub_1", store: .revenueCat)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+        life.term("1", from: "2026-05-01", to: end, signed: "2026-06-21", rank: .relayed)
+        guard let failing else { return life }
+        life.outlook(end: "2026-06-01", signed: failing, retrying: true, rank: .relayed)
+        return life
+    }
+
+    @Test func `a relay's late end lengthens no term whose payment failed`() {
+        let shortened = Self.month(endingLate: "2026-05-20")
+        #expect(shortened.told("2026-05-19") == "active paid in-term presumed")
+        #expect(shortened.standing("2026-05-25").access == false)
+        let lengthened = Self.month(endingLate: "2026-06-20")
+        #expect(lengthened.told("2026-06-10") == "active paid in-term presumed")
+        #expect(lengthened.standing("2026-06-22").access == false)
+        let failing = Self.month(endingLate: "2026-06-20", failing: "2026-06-01")
+        #expect(failing.told("2026-06-10") == "hold billingRetry in-retry presumed")
+        // A failure of an earlier term, or a later one, is another.
+        for failure in ["2026-04-30", "2026-06-22"] as [Instant] {
+            let other = Self.month(endingLate: "2026-06-20", failing: failure)
+            #expect(other.standing("2026-06-10").access)
         }
+    }
+
+    @Test func `an extension that only a late report states still renews`() {
+        var life = Self.month(endingLate: "2026-06-20")
+        life.outlook(end: "2026-06-01", signed: "2026-05-01", rank: .relayed)
+        life.outlook(end: "2026-06-20", signed: "2026-06-21", rank: .relayed)
+        #expect(life.told("2026-06-20") == "active renewalDue renewal-due presumed")
+    }
+
+    @Test func `a failure that only a late report states is the term's`() {
+        var life = Self.month(endingLate: "2026-06-17")
+        life.outlook(end: "2026-06-01", signed: "2026-05-01", rank: .relayed)
+        life.outlook(
+            end: "2026-06-17",
+            signed: "2026-06-21",
+            retrying: true,
+            grace: "2026-06-17",
+            rank: .relayed
+        )
+        #expect(life.standing("2026-06-22").state == .hold)
+        #expect(life.standing("2026-07-30").state == .hold)
+        #expect(life.standing("2026-08-01").state == .expired)
     }
 
     @Test func `a relay's failure fills a gap and is replaced by the store's`() {

@@ -83,7 +83,12 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         _ names: TermNames
     ) -> [(fact: Fact, term: Term)] {
         guard stated.contains(where: { $0.fact.rank < .store }) else { return stated }
-        let ends = RelayedEnds(refunds: facts.compactMap(\.revocation), names)
+        let ends = RelayedEnds(
+            facts.compactMap { fact in fact.outlook.map { Observation($0, of: fact) } },
+            facts.compactMap { fact in fact.condition.map { Observation($0, of: fact) } },
+            refunds: facts.compactMap(\.revocation),
+            names
+        )
         return Dictionary(grouping: stated) { names.key(of: $0.term) }.flatMap { key, words in
             ends.counted(words, of: key) { ($0.term, $0.fact.assertedAt, $0.fact.rank) }
         }
@@ -341,6 +346,14 @@ extension Fact {
         case .grant(let grant): grant.term
         default: nil
         }
+    }
+
+    fileprivate var outlook: Outlook? {
+        if case .outlook(let outlook) = assertion { outlook } else { nil }
+    }
+
+    fileprivate var condition: Condition? {
+        if case .condition(let condition) = assertion { condition.known } else { nil }
     }
 
     fileprivate var revocation: Revocation? {

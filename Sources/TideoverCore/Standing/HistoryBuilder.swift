@@ -97,7 +97,7 @@ struct HistoryBuilder {
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
         let activeNotices = Set(activeNotices)
-        let ends = RelayedEnds(refunds: revocations.map(\.value), names)
+        let ends = RelayedEnds(outlooks, conditions, refunds: revocations.map(\.value), names)
         let records = groupedTerms(names).map { key, stated in
             let words = ends.counted(stated, of: key) { ($0.value, $0.assertedAt, $0.rank) }
             // Observations are sorted oldest first, so the last of the highest rank is the newest.
@@ -208,8 +208,8 @@ struct HistoryBuilder {
 
     // MARK: Binding
 
-    /// Binds each outlook to its term. An outlook that names a term's former end binds to that term
-    /// without its failure. Outlooks that name an unknown end may create unseen terms, which are
+    /// Binds each outlook to its term. An outlook that names another end of a term, former or of its
+    /// grace, binds to that term. Outlooks that name an unknown end may create unseen terms, which are
     /// returned.
     private func bindOutlooks(
         to records: [TermDraft],
@@ -227,7 +227,7 @@ struct HistoryBuilder {
                     isKnown: { records[$0].firstAsserted <= word.assertedAt }
                 )
             {
-                let kept = word.value.withoutFailure(endingAt: records[position].end)
+                let kept = word.value.moved(to: records[position].end)
                 records[position].outlooks.append(Observation(kept, like: word))
                 continue
             }
@@ -524,14 +524,30 @@ extension Term {
 /// Decides which ends a relay's observations may set.
 ///
 /// A relay that reports the end of a term after it can shorten the term, because the newest
-/// observation counts. It cannot extend it: after a failed payment, RevenueCat states the end of
-/// grace instead. After a refund it states the date of the refund, which is no end either.
+/// observation counts. After a failed payment it cannot extend it, because RevenueCat states the end
+/// of grace instead. After a refund it states the date of the refund, which is no end either.
 struct RelayedEnds {
     typealias Word = (term: Term, assertedAt: Instant, rank: Rank)
 
+    /// When the relay reported failed payments.
+    private let failures: [Instant]
+    /// The ends of grace that it stated, with when it did.
+    private let graceEnds: [(statedAt: Instant, end: Instant)]
     private let refunds: [TermKey: [Instant]]
 
-    init(refunds: [Revocation], _ names: TermNames) {
+    init(
+        _ outlooks: [Observation<Outlook>],
+        _ conditions: [Observation<Condition>],
+        refunds: [Revocation],
+        _ names: TermNames
+    ) {
+        let relayed = outlooks.filter { $0.rank < .store }
+        failures =
+            relayed.filter { $0.value.isFailing(termEnd: nil) }.map(\.assertedAt)
+            + conditions.filter { $0.rank < .store && $0.value.isFailing }.map(\.assertedAt)
+        graceEnds = relayed.compactMap { word in
+            word.value.graceEnd.map { (word.assertedAt, $0) }
+        }
         self.refunds = Dictionary(grouping: refunds) { names.key($0.term) }
             .mapValues { $0.map(\.date) }
     }
@@ -547,7 +563,9 @@ struct RelayedEnds {
         let counted = words.filter { element in
             let word = read(element)
             guard word.rank < .store, let end = word.term.end else { return true }
-            if isLate(word), isOther(end, of: key) || known.map({ $0 < end }) ?? false {
+            if isLate(word),
+                isOther(end, word, of: key) || hasFailed(word) && known.map({ $0 < end }) ?? false
+            {
                 return false
             }
             known = end
@@ -560,9 +578,19 @@ struct RelayedEnds {
         word.term.isRelayedEnd(at: word.assertedAt, by: word.rank)
     }
 
-    /// Whether a date is that of a refund of the term.
-    private func isOther(_ date: Instant, of key: TermKey) -> Bool {
-        refunds[key]?.contains { $0.isWithin(LineageHistory.sameEnd, of: date) } ?? false
+    /// Whether a payment of the term had failed by then.
+    private func hasFailed(_ word: Word) -> Bool {
+        failures.contains { $0 >= word.term.start && $0 <= word.assertedAt }
+    }
+
+    /// Whether a date is that of a refund of the term, or of the end of its grace.
+    private func isOther(_ date: Instant, _ word: Word, of key: TermKey) -> Bool {
+        let graces = graceEnds.filter {
+            $0.statedAt >= word.term.start && $0.statedAt <= word.assertedAt
+        }
+        return (refunds[key, default: []] + graces.map(\.end)).contains {
+            $0.isWithin(LineageHistory.sameEnd, of: date)
+        }
     }
 }
 

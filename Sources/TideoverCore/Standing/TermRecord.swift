@@ -369,10 +369,16 @@ extension Outlook {
 
 extension Outlook {
     /// Returns the outlook for a term with a moved end. Auto-renew and a pause still apply; a
-    /// failure concerned the old end.
-    func withoutFailure(endingAt end: Instant?) -> Outlook {
+    /// failure concerned the old end. It still applies if a relay stated the end of grace in place
+    /// of the term's own.
+    func moved(to end: Instant?) -> Outlook {
         var outlook = self
         outlook.renewalDate = end
+        if let graceEnd, let renewalDate,
+            graceEnd.isWithin(LineageHistory.sameEnd, of: renewalDate)
+        {
+            return outlook
+        }
         outlook.isRetrying = nil
         outlook.graceEnd = nil
         if lapse != .paused { outlook.lapse = nil }
