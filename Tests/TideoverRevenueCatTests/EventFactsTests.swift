@@ -125,6 +125,39 @@ import TideoverRevenueCat
         #expect(life.told(Self.end + .minutes(1)) == "grace billingIssue in-grace presumed")
     }
 
+    /// A failed payment that is announced before the period's end, with its end moved.
+    static let movedFailure = (
+        type: "BILLING_ISSUE", at: end - .hours(10),
+        changes: grace.changed(["expiration_at_ms": RevenueCatWire.ms(graceEnd)])
+    )
+
+    /// Statements of the period's real end, whatever their dates.
+    static let realEnds: [(type: String, at: Instant, changes: JSONObject)] = [
+        ("CANCELLATION", .day("2026-05-10"), ["cancel_reason": "UNKNOWN"]),
+        ("RENEWAL", start - .hours(4), [:]),
+        ("SUBSCRIPTION_EXTENDED", end + .days(2), [:]),
+    ]
+
+    @Test(arguments: realEnds.indices, [false, true])
+    func `the end presumed from a failed payment replaces no stated end`(
+        _ place: Int,
+        _ comesFirst: Bool
+    ) throws {
+        var stated = Life()
+        let event = Self.realEnds[place]
+        try stated.hear(event.type, at: event.at, event.changes)
+        var failed = Life()
+        let failure = Self.movedFailure
+        try failed.hear(failure.type, at: failure.at, failure.changes)
+        let facts = comesFirst ? failed.facts + stated.facts : stated.facts + failed.facts
+        let life = Life(facts: facts)
+        #expect(life.told(Self.end - .hours(1)) == "active paid in-term presumed")
+        #expect(life.standing(Self.end - .hours(1))?.accessUntil == Self.end)
+        let alone = failed.standing(Self.end - .hours(1))
+        #expect(alone?.state == .grace)
+        #expect(alone?.graceUntil == Self.graceEnd)
+    }
+
     @Test func `an issue announced before the period's end counts from its end`() throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE")

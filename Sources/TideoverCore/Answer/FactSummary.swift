@@ -35,7 +35,8 @@ extension Term {
             isRevoked ? "revoked" : nil,
             commitment.flatMap(\.summary),
         ].compactMap(\.self)
-        let span = "\(start.rfc3339) to \(end?.rfc3339 ?? "no end")"
+        let unstated = plan == .autoRenewable ? "an unknown end" : "no end"
+        let span = "\(start.rfc3339) to \(end?.rfc3339 ?? unstated)"
         return ([productId, span] + marks).joined(separator: ", ")
     }
 }

@@ -152,14 +152,22 @@ struct HistoryBuilder {
     }
 
     /// Returns the end of a term. Non-renewing purchases last as long as the catalogue states.
-    /// Without a length they end at once, because nothing supports more.
+    /// Without a length they end at once, because nothing supports more. A subscription without a
+    /// stated end ended when its payment failed.
     private func end(of term: Term) -> Instant? {
         switch term.plan {
         case .nonConsumable: term.end
         case .nonRenewing:
             term.end ?? length(of: term).map { term.start + $0 } ?? term.start
-        case .autoRenewable, .consumable, .unrecognised: term.end ?? term.start
+        case .autoRenewable: term.end ?? failure(of: term) ?? term.start
+        case .consumable, .unrecognised: term.end ?? term.start
         }
+    }
+
+    /// Returns when a relay first reported that the payment due at the end of a term failed.
+    private func failure(of term: Term) -> Instant? {
+        outlooks.lazy.filter { $0.rank < .store && $0.assertedAt >= term.start }
+            .compactMap { word in word.value.graceEnd.map { min($0, word.assertedAt) } }.first
     }
 
     private func length(of term: Term) -> Period? {

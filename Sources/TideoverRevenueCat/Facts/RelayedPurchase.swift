@@ -83,7 +83,10 @@ struct RelayedPurchase {
     /// not replace an end that RevenueCat stated before. Long after a refund, it must also not
     /// count as a current read without a refund.
     private var recalled: RelayedStatements {
-        guard term.end != nil else { return RelayedStatements() }
+        term.end == nil ? RelayedStatements() : recalled(term)
+    }
+
+    private func recalled(_ term: Term) -> RelayedStatements {
         let at = min(term.start, event.timestamp)
         return RelayedStatements(statements: [
             Statement(lineage, .term(term), from: term.start, at: at)
@@ -136,18 +139,16 @@ struct RelayedPurchase {
         let end = isMoved ? nil : term.end
         let outlook = Outlook(renewalDate: end, isRetrying: true, graceEnd: grace)
         let condition = Condition(status: grace == nil ? .retry : .grace, renewalDate: end)
-        let known = isMoved ? recalled(until: event.timestamp) : recalled
+        let known = isMoved ? endless : recalled
         return known + [said(outlook), said(condition)]
     }
 
-    /// Returns the term whose end RevenueCat replaced by that of grace. The payment is due at the
-    /// end of the term, so the failure is the nearest known instant. Any other statement of the end
-    /// is newer and wins.
-    private func recalled(until failure: Instant) -> RelayedStatements {
-        guard let moved = term.end else { return RelayedStatements() }
-        var purchase = self
-        purchase.term.end = max(term.start, min(failure, moved))
-        return purchase.recalled
+    /// The term without the end that RevenueCat replaced by that of grace. Any statement of the end
+    /// completes it; without one, the rules presume that it ended when the payment failed.
+    private var endless: RelayedStatements {
+        var term = term
+        term.end = nil
+        return recalled(term)
     }
 
     /// Returns the statements of an expiration. After a failed payment the subscription continues,
