@@ -207,6 +207,19 @@ import TideoverLives
         return life
     }
 
+    @Test func `the answer changes at the end of a pause without a date`() {
+        var life = Life("stripe:sub_1", store: .revenueCat)
+        life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)
+        let paused = Outlook(renewalDate: "2026-06-01", productId: "monthly", lapse: .paused)
+        life.say(.outlook(paused), at: "2026-05-10", rank: .relayed)
+        #expect(life.told("2026-07-30T23:59:59Z") == "hold paused paused presumed")
+        #expect(life.told("2026-07-31") == "hold paused resume-due presumed")
+        #expect(life.told("2026-09-28T23:59:59Z") == "hold paused resume-due presumed")
+        #expect(life.told("2026-09-29") == "expired ended ended presumed")
+        let boundaries = life.history.boundaries(policy: Policy())
+        #expect(boundaries.contains("2026-07-31") && boundaries.contains("2026-09-29"))
+    }
+
     @Test func `a relay's pause lasts from the end of the term to its date`() {
         var life = Self.paused()
         #expect(life.told("2026-05-20") == "active paid in-term presumed")

@@ -518,7 +518,7 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-06-18")) == "active paid in-term presumed")
     }
 
-    @Test func `a pause that is known from its expiration alone has no date`() throws {
+    @Test func `a pause that is known from its expiration alone lasts sixty days`() throws {
         var life = Life()
         try life.hear(
             "EXPIRATION",
@@ -526,7 +526,41 @@ import TideoverRevenueCat
             ["expiration_reason": "SUBSCRIPTION_PAUSED"]
         )
         #expect(life.told(.day("2026-05-20")) == "active paid in-term presumed")
-        #expect(life.told(.day("2027-06-02")) == "hold paused paused presumed")
+        #expect(life.told(.day("2026-07-30")) == "hold paused paused presumed")
+        #expect(life.told(Self.end + .days(60)) == "hold paused resume-due presumed")
+        #expect(life.told(Self.end + .days(120)) == "expired ended ended presumed")
+    }
+
+    @Test func `a pause keeps its date through a change of product`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"), Self.pauseEnd)
+        try life.hear(
+            "PRODUCT_CHANGE",
+            at: .day("2026-05-12"),
+            ["new_product_id": "cards.pro.yearly"]
+        )
+        // The expiration states a slightly later end, and no date.
+        try life.hear(
+            "EXPIRATION",
+            at: Self.end + .seconds(5),
+            [
+                "expiration_reason": "SUBSCRIPTION_PAUSED",
+                "expiration_at_ms": RevenueCatWire.ms(Self.end + .seconds(3)),
+            ]
+        )
+        #expect(life.told(Self.graceEnd - .seconds(1)) == "hold paused paused presumed")
+        #expect(life.told(Self.graceEnd) == "hold paused resume-due presumed")
+    }
+
+    @Test func `a pause after a cancellation means that it renews`() throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE")
+        try life.hear("CANCELLATION", at: .day("2026-05-09"), ["cancel_reason": "UNSUBSCRIBE"])
+        try life.hear("SUBSCRIPTION_PAUSED", at: .day("2026-05-10"), Self.pauseEnd)
+        #expect(life.told(.day("2026-06-02")) == "hold paused paused presumed")
+        try life.hear("CANCELLATION", at: .day("2026-05-11"), ["cancel_reason": "UNSUBSCRIBE"])
+        #expect(life.told(.day("2026-06-02")) == "expired cancelled ended presumed")
     }
 
     @Test func `a customer who calls off a pause has an ordinary renewal`() throws {

@@ -396,6 +396,10 @@ import TideoverRevenueCat
                 "hold paused paused presumed"
             ),
             (
+                ["auto_resume_date": grace, "unsubscribe_detected_at": "2026-05-05T10:00:00Z"],
+                .day("2026-06-02"), .day("2026-06-10"), "expired cancelled ended presumed"
+            ),
+            (
                 ["store": "stripe", "store_transaction_id": "sub_1"], SubscriberWire.asked,
                 .day("2026-05-20"), "active paid in-term presumed"
             ),

@@ -64,9 +64,11 @@ extension LineageHistory {
         add(record.end)
         for word in record.outlooks {
             add(ahead: word.value.graceEnd)
-            guard let resumed = word.value.resumesAt else { continue }
+            let pause = pace.scale(RuleContext.pause)
+            let unstated = word.value.lapse == .paused ? record.end.map { $0 + pause } : nil
+            guard let resumed = word.value.resumesAt ?? unstated else { continue }
             add(ahead: resumed)
-            add(ahead: resumed + pace.scale(RuleContext.pause))
+            add(ahead: resumed + pause)
         }
         guard let end = record.end else { return }
         if record.conditions.contains(where: { $0.value.saysGrace }) {

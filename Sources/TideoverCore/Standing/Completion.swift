@@ -79,10 +79,6 @@ extension Outlook {
         if let offer, offer.kind == older.offer?.kind {
             outlook.offer = offer.completed(by: older.offer)
         }
-        // The start of a pause is reported without its end.
-        if lapse == .paused, older.lapse == .paused {
-            outlook.resumesAt = resumesAt ?? older.resumesAt
-        }
         return outlook
     }
 }
@@ -103,11 +99,21 @@ extension TermDraft {
     func completeOutlooks() {
         for position in outlooks.indices.dropFirst() {
             let word = outlooks[position]
-            guard let older = outlooks[..<position].last(where: { $0.rank == word.rank }) else {
-                continue
-            }
-            let outlook = word.value.completed(by: older.value)
+            let outlook = completedOutlook(at: position)
             if outlook != word.value { outlooks[position] = Observation(outlook, like: word) }
         }
+    }
+
+    private func completedOutlook(at position: Int) -> Outlook {
+        let word = outlooks[position]
+        let earlier = outlooks[..<position]
+        guard let older = earlier.last(where: { $0.rank == word.rank }) else { return word.value }
+        var outlook = word.value.completed(by: older.value)
+        // The start of a pause is reported without its end.
+        if outlook.lapse == .paused, outlook.resumesAt == nil {
+            let paused = earlier.last { $0.rank == word.rank && $0.value.lapse == .paused }
+            outlook.resumesAt = paused?.value.resumesAt
+        }
+        return outlook
     }
 }

@@ -15,7 +15,8 @@ struct RuleContext {
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
-    /// The end of a pause is awaited for this long after its stated date.
+    /// A pause without a stated end lasts this long from the end of the term. The end of any pause
+    /// is awaited as long after that.
     static let pause = Milliseconds.days(60)
 
     init(history: LineageHistory, instant: Instant, policy: Policy) {
@@ -101,14 +102,17 @@ struct RuleContext {
         return instant < until
     }
 
-    var isPaused: Bool { lapse == .paused }
+    var isPaused: Bool { lapse == .paused && stillRenews }
 
     /// When the pause ends; nil if no end was stated.
     var resumesAt: Instant? { isPaused ? outlook?.value.resumesAt : nil }
 
+    /// When the pause should be over.
+    var pausedUntil: Instant { resumesAt ?? end(plus: Self.pause) ?? .distantFuture }
+
     /// Until when the end of the pause is awaited.
     var resumeAwaitedUntil: Instant {
-        (resumesAt ?? .distantFuture) + history.pace.scale(Self.pause)
+        pausedUntil + history.pace.scale(Self.pause)
     }
 
     /// Whether a request was sent since the term ended and the newest one failed.
@@ -247,6 +251,7 @@ struct RuleContext {
         case .billingError: .billingError
         case .priceIncrease: .priceIncrease
         case .productUnavailable: .productUnavailable
+        case .paused where !stillRenews: .cancelled
         case .other, .paused, .unrecognised: .ended
         case nil where outlook?.value.willRenew == false: .cancelled
         case nil where hasFailed: .billingError

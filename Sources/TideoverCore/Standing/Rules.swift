@@ -231,7 +231,7 @@ struct TermRule: Sendable {
             )
         },
         TermRule(id: .paused) { now in
-            guard now.isPaused, now.instant < now.resumesAt ?? .distantFuture else { return nil }
+            guard now.isPaused, now.instant < now.pausedUntil else { return nil }
             return now.standing(
                 .paused,
                 .hold,

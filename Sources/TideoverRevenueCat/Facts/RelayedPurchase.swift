@@ -50,7 +50,7 @@ struct RelayedPurchase {
         case .uncancellation: recalled + [outlook(Outlook(willRenew: true))]
         case .billingIssue: failed
         case .expiration: expired
-        case .subscriptionPaused: recalled + [paused]
+        case .subscriptionPaused: recalled + [outlook(paused)]
         case .productChange: changesProduct
         case .refundReversed: reversed
         case .test, .transfer, .invoiceIssuance, .virtualCurrencyTransaction,
@@ -118,7 +118,7 @@ struct RelayedPurchase {
         }
         switch known {
         case .unsubscribe: return recalled + [outlook(Outlook(willRenew: false))]
-        case .subscriptionPaused: return recalled + [paused]
+        case .subscriptionPaused: return recalled + [outlook(paused)]
         case .priceIncrease, .developerInitiated, .unknown:
             return recalled
                 + [outlook(Outlook(willRenew: false, lapse: Outlook.Lapse(reason)))]
@@ -154,20 +154,21 @@ struct RelayedPurchase {
     /// Returns the statements of an expiration. After a failed payment the subscription continues,
     /// since the store may recover it for weeks. The end in the event may then be that of grace.
     /// The outlook and the condition therefore name no end: they apply to the term that was over.
+    /// The outlook of a pause does so too.
     private var expired: RelayedStatements {
         guard let reason = event.expirationReason else { return ended(nil) }
         switch reason.known {
         case .billingError: return over + [failing, said(Condition(status: .retry))]
         case .customerSupport: return ended(reason) + refunded.statements
-        case .subscriptionPaused: return over + [paused]
+        case .subscriptionPaused: return over + [said(paused)]
         case .unsubscribe, .developerInitiated, .priceIncrease, .unknown, nil:
             return ended(reason)
         }
     }
 
-    /// A pause from the end of the term. It does not turn off renewal.
-    private var paused: Statement {
-        outlook(Outlook(lapse: .paused, resumesAt: event.autoResumesAt))
+    /// A pause from the end of the term. Only a subscription that renews can be paused.
+    private var paused: Outlook {
+        Outlook(willRenew: true, lapse: .paused, resumesAt: event.autoResumesAt)
     }
 
     /// Returns an outlook rather than a store condition: a relay must not end grace that the store
