@@ -207,6 +207,14 @@ import TideoverLives
         return life
     }
 
+    @Test func `an announced pause is described as one`() throws {
+        let why = try ExplanationTests.explain(Self.paused(), at: "2026-05-20")
+        #expect(
+            why.reply.contains("It is set to pause on 1 June 2026 and to resume on 1 July 2026.")
+        )
+        #expect(!why.reply.contains { $0.contains("renews") })
+    }
+
     @Test func `the answer changes at the end of a pause without a date`() {
         var life = Life("stripe:sub_1", store: .revenueCat)
         life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase, rank: .relayed)

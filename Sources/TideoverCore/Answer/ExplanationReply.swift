@@ -281,6 +281,7 @@ struct Reply {
 
     private func renewal(after end: Instant) -> [String] {
         switch standing.willRenew {
+        case _ where decisionBasis?.isPaused ?? false: [pausing(on: end)]
         case true? where isLosing:
             [
                 "The subscription is set to change on \(day(end)) to one that does not include "
@@ -292,6 +293,11 @@ struct Reply {
         case nil:
             standing.reason == .trial ? ["You have access\(until(decision.accessUntil))."] : []
         }
+    }
+
+    private func pausing(on end: Instant) -> String {
+        let resumes = decisionBasis?.resumesAt.map { " and to resume on \(day($0))" } ?? ""
+        return "It is set to pause on \(day(end))\(resumes)."
     }
 
     private func renewing(on end: Instant) -> [String] {

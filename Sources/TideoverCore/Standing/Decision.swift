@@ -26,6 +26,15 @@ enum DecisionBasis {
         }
     }
 
+    /// Whether a pause is announced from the end of the term. A read of Google Play's states only
+    /// one that has begun.
+    var isPaused: Bool {
+        switch self {
+        case .term(let now): now.isPaused
+        case .item: false
+        }
+    }
+
     /// When a pause ends; nil if there is none, or no end was stated.
     var resumesAt: Instant? {
         switch self {
