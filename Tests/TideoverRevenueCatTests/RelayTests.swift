@@ -254,6 +254,24 @@ import TideoverRevenueCat
         #expect(Self.joined(life).lineages.count == 2)
     }
 
+    @Test func `a first purchase of another subscription continues no imported one`() throws {
+        var life = try Self.imported()
+        let bought: JSONObject = [
+            "transaction_id": "800", "original_transaction_id": "800",
+            "purchased_at_ms": RevenueCatWire.ms(Self.end),
+            "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+        ]
+        try life.hear("INITIAL_PURCHASE", at: Self.end, bought)
+        // A later renewal makes the other lineage known by its first transaction.
+        let renewal: JSONObject = [
+            "transaction_id": "801", "original_transaction_id": "800",
+            "purchased_at_ms": RevenueCatWire.ms(Self.end + .days(30)),
+            "expiration_at_ms": RevenueCatWire.ms(Self.end + .days(60)),
+        ]
+        try life.hear("RENEWAL", at: Self.end + .days(30), renewal)
+        #expect(Self.joined(life).lineages.map(\.id) == ["703", "800"])
+    }
+
     // MARK: Purchases of other stores
 
     @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])

@@ -91,19 +91,32 @@ extension StoreChains {
     /// then identify the purchase.
     private mutating func findContinued(in facts: some Collection<Fact>) {
         let terms = facts.compactMap { fact in Self.renewable(fact).map { (fact.lineage, $0) } }
-        let known = Set(terms.filter { $0.id != $1.transactionId }.map(\.0))
+        let renewals = terms.filter { $0.id != $1.transactionId }
+        guard !renewals.isEmpty else { return }
+        let known = Set(renewals.map(\.0))
         let isRelayed = Set(facts.map(\.lineage)).subtracting(
             facts.filter { $0.rank > .relayed }.map(\.lineage)
         )
+        let alike = Dictionary(grouping: renewals) { Kind(of: $1, in: $0) }
         for (lineage, term) in terms where isRelayed.contains(lineage) && !known.contains(lineage) {
             guard let end = term.end else { continue }
-            let renewed = terms.filter { other, renewal in
-                known.contains(other) && other.environment == lineage.environment
-                    && other.ownership == lineage.ownership
-                    && renewal.productId == term.productId
-                    && renewal.start.isWithin(Self.sameEnd, of: end)
+            let renewed = alike[Kind(of: term, in: lineage), default: []].filter { _, renewal in
+                renewal.start.isWithin(Self.sameEnd, of: end)
             }
             if let other = renewed.map(\.0).min() { continued[lineage] = other }
+        }
+    }
+
+    /// What a renewal has in common with the purchase that it continues.
+    private struct Kind: Hashable {
+        let product: String
+        let environment: Environment
+        let ownership: Ownership
+
+        init(of term: Term, in lineage: Lineage) {
+            product = term.productId
+            environment = lineage.environment
+            ownership = lineage.ownership
         }
     }
 

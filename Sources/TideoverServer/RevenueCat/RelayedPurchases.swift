@@ -28,13 +28,18 @@ extension [LineageRecord] {
     var joined: [LineageRecord] {
         guard count > 1, contains(where: \.isRelayed) else { return self }
         let chains = StoreChains(flatMap(\.facts), isOfOneCustomer: true)
+        let targets = filter(\.isRelayed).reduce(into: [Lineage: Lineage]()) {
+            targets,
+            lineageRecord in
+            targets[lineageRecord.lineage] = chains.lineage(of: lineageRecord.lineage)
+        }
         var told: [Lineage: [Fact]] = [:]
         var rest: [LineageRecord] = []
         for lineageRecord in self {
-            let lineage =
-                lineageRecord.isRelayed
-                ? chains.lineage(of: lineageRecord.lineage) : lineageRecord.lineage
-            if lineage == lineageRecord.lineage {
+            let lineage = targets[lineageRecord.lineage] ?? lineageRecord.lineage
+            // A lineage that is moved itself would lose the facts that are moved into it.
+            let isMoved = targets[lineage].map { $0 != lineage } ?? false
+            if lineage == lineageRecord.lineage || isMoved {
                 rest.append(lineageRecord)
             } else {
                 told[lineage, default: []] += lineageRecord.facts.map(chains.joined)
