@@ -151,7 +151,8 @@ import TideoverRevenueCat
             #expect(reading.customers == nil)
             #expect(reading.notes == [.incomplete(product: nil, missing: missing)])
         }
-        let whole = ["aliases": .array(["u_42", .string(String(repeating: "x", count: 256))])]
+        let whole =
+            ["aliases": .array(["u_42", .string(String(repeating: "x", count: 256))])]
             as JSONObject
         #expect(try RevenueCatWire.read(RevenueCatWire.event("RENEWAL", whole)).notes == [])
     }

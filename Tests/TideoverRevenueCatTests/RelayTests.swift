@@ -240,10 +240,12 @@ import TideoverRevenueCat
         #expect(Self.joined(life).standing(Self.end + .hours(3))?.access == false)
     }
 
-    @Test(arguments: [
-        ["product_id": "cards.pro.yearly"], ["environment": "SANDBOX"],
-        ["purchased_at_ms": RevenueCatWire.ms(end + .days(2))], ["is_family_share": true],
-    ] as [JSONObject])
+    @Test(
+        arguments: [
+            ["product_id": "cards.pro.yearly"], ["environment": "SANDBOX"],
+            ["purchased_at_ms": RevenueCatWire.ms(end + .days(2))], ["is_family_share": true],
+        ] as [JSONObject]
+    )
     func `another purchase does not continue an imported one`(_ changes: JSONObject) throws {
         var life = try Self.imported()
         let renewal: JSONObject = [

@@ -89,13 +89,15 @@ import TideoverCore
         #expect(output.messages.captured.contains("the app cards is not served in production"))
     }
 
-    @Test(arguments: [
-        ([], "give `FILE`, `--offerings` or `--from-api`"),
-        (["-"], "it must be a file"),
-        (["a.jsonl", "--key-file", "a.key"], "`--key-file` needs `--from-api` too"),
-        (["a.jsonl", "--offerings", "a.json"], "`--offerings` and `FILE` cannot be combined"),
-        (["a.jsonl", "--from-api", "p"], "`--from-api` and `FILE` cannot be combined"),
-    ] as [([String], String)])
+    @Test(
+        arguments: [
+            ([], "give `FILE`, `--offerings` or `--from-api`"),
+            (["-"], "it must be a file"),
+            (["a.jsonl", "--key-file", "a.key"], "`--key-file` needs `--from-api` too"),
+            (["a.jsonl", "--offerings", "a.json"], "`--offerings` and `FILE` cannot be combined"),
+            (["a.jsonl", "--from-api", "p"], "`--from-api` and `FILE` cannot be combined"),
+        ] as [([String], String)]
+    )
     func `an import of RevenueCat's data without a usable source is wrong usage`(
         words: [String],
         message: String

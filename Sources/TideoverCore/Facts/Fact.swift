@@ -123,8 +123,8 @@ public struct Term: Hashable, Sendable {
     public var productId: String
     public var plan: Plan
     public var start: Instant
-    /// Nil if the term states no end: lifetimes, and non-renewing purchases with a length in the
-    /// catalogue.
+    /// Nil if the term states no end: lifetimes, non-renewing purchases with a length in the
+    /// catalogue, and subscriptions of which only a failed payment is known.
     public var end: Instant?
     public var offer: Offer?
     public var price: Money?

@@ -476,7 +476,9 @@ extension Catalogue {
     fileprivate func sold(in fact: Fact) -> [(productId: String, end: Instant?)] {
         switch fact.assertion {
         case .term(let term):
-            let end = term.isRevoked ? nil : term.end ?? .distantFuture
+            // A subscription without an end is known from a failed payment alone.
+            let open: Instant? = term.plan == .autoRenewable ? nil : .distantFuture
+            let end = term.isRevoked ? nil : term.end ?? open
             return [(id(ofPlan: term.productId), end)]
         case .outlook(let outlook):
             return outlook.productId.map { [(id(ofPlan: $0), nil)] } ?? []

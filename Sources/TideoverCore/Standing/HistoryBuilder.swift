@@ -216,9 +216,9 @@ struct HistoryBuilder {
 
     // MARK: Binding
 
-    /// Binds each outlook to its term. An outlook that names another end of a term, former or of its
-    /// grace, binds to that term. Outlooks that name an unknown end may create unseen terms, which are
-    /// returned.
+    /// Binds each outlook to its term. An outlook that names another end of a term, former or of
+    /// its grace, binds to that term. Outlooks that name an unknown end may create unseen terms,
+    /// which are returned.
     private func bindOutlooks(
         to records: [TermDraft],
         _ ends: EndIndex,
@@ -531,9 +531,10 @@ extension Term {
 
 /// Decides which ends a relay's observations may set.
 ///
-/// A relay that reports the end of a term after it can shorten the term, because the newest
-/// observation counts. After a failed payment it cannot extend it, because RevenueCat states the end
-/// of grace instead. After a refund it states the date of the refund, which is no end either.
+/// A relay that reports the end of a term after it has passed can shorten the term, because the
+/// newest observation counts. After a failed payment it cannot extend it, because RevenueCat states
+/// the end of grace instead. After a refund it states the date of the refund, which is no end
+/// either.
 struct RelayedEnds {
     typealias Word = (term: Term, assertedAt: Instant, rank: Rank)
 

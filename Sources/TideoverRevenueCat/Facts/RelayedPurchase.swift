@@ -232,8 +232,8 @@ struct RelayedPurchase {
         ])
     }
 
-    /// Returns the reversal with the term. An end that is still ahead counts from the event, because
-    /// an expiration may have stated the date of the refund as the end.
+    /// Returns the reversal with the term. An end that is still ahead counts from the event,
+    /// because an expiration may have stated the date of the refund as the end.
     private var reversed: RelayedStatements {
         let reversal = Reversal(term: term.key)
         let isAhead = term.end != nil && !hasEnded
