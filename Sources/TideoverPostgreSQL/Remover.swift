@@ -95,9 +95,12 @@ struct Remover {
         let identity = try customers.identity(of: own)
         let ids = Set(identity.all)
         let records = try customers.lineages(of: own, now: .distantPast).lineageRecords
-        let exclusive = records.filter {
-            $0.owners.deciding.allSatisfy { ids.contains($0.customer) }
+        let isExclusive = { (record: LineageRecord) in
+            record.owners.deciding.allSatisfy { ids.contains($0.customer) }
         }
+        let exclusive = records.filter(isExclusive)
+        // What proves a purchase that stays, stays too.
+        let kept = Set(records.filter { !isExclusive($0) }.flatMap(\.facts).map(\.evidence))
         let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
         guard named.isSubset(of: erasure.known) else { return nil }
         var erased = Erased()
@@ -105,7 +108,9 @@ struct Remover {
         erased.shared = records.count - exclusive.count
         for record in exclusive { try erase(record, own.scope, &erased) }
         var answers: [Answer] = []
-        for evidence in erasure.exclusive.intersection(named).union(erasure.answers) {
+        let removed = erasure.exclusive.intersection(named)
+            .union(erasure.answers.subtracting(kept))
+        for evidence in removed {
             answers.append(
                 try connection.ask(
                     SQL.eraseEvidence,

@@ -154,16 +154,21 @@ final class Remover {
         let ids = Set(identity.all)
         let own = erasure.customer
         let lineageRecords = try customers.lineages(of: own, now: .distantPast).lineageRecords
-        let exclusive = lineageRecords.filter {
-            $0.owners.deciding.allSatisfy { ids.contains($0.customer) }
+        let isExclusive = { (record: LineageRecord) in
+            record.owners.deciding.allSatisfy { ids.contains($0.customer) }
         }
+        let exclusive = lineageRecords.filter(isExclusive)
+        // What proves a purchase that stays, stays too.
+        let kept = Set(lineageRecords.filter { !isExclusive($0) }.flatMap(\.facts).map(\.evidence))
         let named = Set(exclusive.flatMap(\.facts).map(\.evidence))
         guard named.isSubset(of: erasure.known) else { return nil }
         var erased = Erased()
         erased.purchases = exclusive.count
         erased.shared = lineageRecords.count - exclusive.count
         for lineageRecord in exclusive { try erase(lineageRecord, own, &erased) }
-        for evidence in erasure.exclusive.intersection(named).union(erasure.answers) {
+        let removed = erasure.exclusive.intersection(named)
+            .union(erasure.answers.subtracting(kept))
+        for evidence in removed {
             erased.evidence += try eraseEvidence.run(
                 .text(own.app),
                 .text(evidence.hex),

@@ -92,7 +92,7 @@ import TideoverCore
     @Test(
         arguments: [
             ([], "give `FILE`, `--offerings` or `--from-api`"),
-            (["-"], "it must be a file"),
+            (["-"], "FILE cannot be `-`"),
             (["a.jsonl", "--key-file", "a.key"], "`--key-file` needs `--from-api` too"),
             (["a.jsonl", "--offerings", "a.json"], "`--offerings` and `FILE` cannot be combined"),
             (["a.jsonl", "--from-api", "p"], "`--from-api` and `FILE` cannot be combined"),

@@ -42,13 +42,13 @@ struct ConsumptionWorker: Sendable {
         }
         let alarmAt = request.deadline + Milliseconds(-ConsumptionRequest.alarm.count)
         guard !request.isRaised, now >= alarmAt else { return }
+        var raised = request
+        raised.isRaised = true
+        guard try await queue.replace(request, by: raised) else { return }
         raise(
             "consumption-window-closing",
             "It can be answered until \(request.deadline.rfc3339). Attempts: \(request.attempts)."
         )
-        var raised = request
-        raised.isRaised = true
-        _ = try await queue.replace(request, by: raised)
     }
 
     /// Returns whether the request is settled.

@@ -867,7 +867,7 @@ extension ProblemType {
             "bad-customer",
             status: 400,
             title: "Invalid customer id.",
-            meaning: "The customer id is empty, the all-zero UUID, or over 256 bytes.",
+            meaning: "The customer id is empty, the all-zero UUID, with a NUL, or over 256 bytes.",
             action: "Send your own id of a signed-in customer."
         ),
         ProblemType(
