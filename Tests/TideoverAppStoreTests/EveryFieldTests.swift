@@ -247,7 +247,8 @@ import TideoverJSON
         example: APIVectorTests.Case
     ) async throws {
         let response = try #require(Self.responses[example.name])
-        for member in response {
+        // Delivery attempts state nothing about a purchase, so one of another form is left out.
+        for member in response where member.key != "sendAttempts" {
             let changed = response.changed(by: [member.key: Self.wrong(member.value)])
             let failed = await failure {
                 _ = try await example.ask(FakeAPI(.answer(changed)).api())

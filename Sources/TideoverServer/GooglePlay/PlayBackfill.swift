@@ -92,7 +92,8 @@ extension PlayPoller {
     private static func unanswered(_ failure: Failure) -> BackfillStop {
         BackfillStop(
             code: failure.code,
-            sentence: "Google Play could not be asked about a purchase."
+            sentence: "Google Play could not be asked about a purchase.",
+            retryAt: failure.retryAt
         )
     }
 
