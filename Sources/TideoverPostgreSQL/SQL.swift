@@ -711,15 +711,20 @@ enum SQL {
         SELECT fingerprint FROM policy_version
         WHERE app = $1 AND environment = $2 AND effective_at = $3
         """
-    /// The version of an answer never goes back: a reader may know the later one.
+    /// The version of an answer never goes back: a reader may know the later one. A stored answer
+    /// that differs gets the version after the imported one, which an imported event may state with
+    /// the other answer.
     static let restoreCustomer: StaticString = """
         INSERT INTO customer
             (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
             reconciled_at, presented, lease_fence)
         VALUES ($1, $2, $3, $4, $5, $6, '', $7, $8, $9, $7)
         ON CONFLICT (app, environment, customer) DO UPDATE SET
-            version = excluded.version, fingerprint = '', valid_until = $10
-        WHERE excluded.version > customer.version
+            version = excluded.version
+                + CASE WHEN excluded.answer <> customer.answer THEN 1 ELSE 0 END,
+            fingerprint = '', valid_until = $10
+        WHERE excluded.version
+            + CASE WHEN excluded.answer <> customer.answer THEN 1 ELSE 0 END > customer.version
         """
     static let outdateCustomer: StaticString = """
         UPDATE customer SET fingerprint = '', valid_until = $4

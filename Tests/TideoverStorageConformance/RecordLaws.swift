@@ -8,6 +8,7 @@ extension StorageLaw {
         StorageLaw("restored data stays as it is and is restored once", restoresOnce),
         StorageLaw("the mark of evidence without new facts moves", movesMarks),
         StorageLaw("the version of an answer never goes back", raisesVersions),
+        StorageLaw("two different answers never have one version", separatesVersions),
         StorageLaw("a stored bookmark stays as it is", keepsBookmarks),
         StorageLaw("a restored prompt is added once, and its response later", addsResponses),
         StorageLaw("data restored to a known customer causes a derivation", outdates),
@@ -316,18 +317,7 @@ extension StorageLaw {
         let (anna, fact) = (Sample.key("anna"), Sample.term(0, token: "anna"))
         _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
         let stored = try #require(try storage.row(of: anna))
-        func imported(_ version: Int64) -> StoredRecord {
-            .customer(
-                CustomerRow(
-                    key: anna,
-                    version: version,
-                    answer: Array("{}".utf8),
-                    validUntil: nil,
-                    fingerprint: "",
-                    derivedAt: Sample.day(8)
-                )
-            )
-        }
+        func imported(_ version: Int64) -> StoredRecord { answer(stored.answer, version) }
         #expect(try await restore([imported(1)], to: Sample.app, in: storage) == [.known])
         #expect(try storage.row(of: anna) == stored)
         let later = [imported(7), imported(7), imported(5)]
@@ -341,6 +331,42 @@ extension StorageLaw {
         let news = Sample.commitRequest("n2", facts: [Sample.term(1, token: "anna")])
         _ = try await storage.commit(news, derive: Sample.derive)
         #expect(try storage.row(of: anna)?.version == 8)
+    }
+
+    private static func separatesVersions(_ storage: any Storage) async throws {
+        let (anna, fact) = (Sample.key("anna"), Sample.term(0, token: "anna"))
+        _ = try await storage.commit(Sample.commitRequest(facts: [fact]), derive: Sample.derive)
+        let stored = try #require(try storage.row(of: anna))
+        let other = Array("{}".utf8)
+        let least = stored.version
+        for (version, expected) in [(least, least + 1), (least + 6, least + 7)] {
+            // The second import of the same answer changes nothing.
+            let imported = [answer(other, version), answer(other, version)]
+            let outcomes = try await restore(imported, to: Sample.app, in: storage)
+            #expect(outcomes == [.added, .known])
+            let row = try #require(try storage.row(of: anna))
+            #expect(row.version == expected)
+            #expect(row.answer == stored.answer)
+            #expect(row.fingerprint.isEmpty)
+            #expect(row.validUntil == Sample.day(9))
+        }
+        let earlier = [answer(other, least + 5)]
+        #expect(try await restore(earlier, to: Sample.app, in: storage) == [.known])
+        #expect(try storage.row(of: anna)?.version == least + 7)
+    }
+
+    /// Returns an answer about anna.
+    private static func answer(_ answer: [UInt8], _ version: Int64) -> StoredRecord {
+        .customer(
+            CustomerRow(
+                key: Sample.key("anna"),
+                version: version,
+                answer: answer,
+                validUntil: nil,
+                fingerprint: "",
+                derivedAt: Sample.day(8)
+            )
+        )
     }
 
     private static func outdates(_ storage: any Storage) async throws {
