@@ -105,8 +105,9 @@ extension StorageLaw {
 
     /// The names of bookmarks that are records; each range has one or several.
     private static let bookmarks = [
-        "revenueCat:appOrigin:0a", "revenueCat:transfer:anna", "revenueCat:transfer:ben",
-        "revenueCat:transfer:cleo", "storeAction:01",
+        "consumption:0", "consumption:1", "revenueCat:appOrigin:0a", "revenueCat:logIn:anna",
+        "revenueCat:transfer:anna", "revenueCat:transfer:ben", "revenueCat:transfer:cleo",
+        "storeAction:01",
     ]
 
     /// Returns the derivation with names for its events.

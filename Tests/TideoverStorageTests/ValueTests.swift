@@ -92,3 +92,32 @@ import TideoverStorage
         )
     }
 }
+
+@Suite struct `A bookmark that is a record` {
+    @Test func `is in one of the ranges, which are in the order of bytes`() {
+        let prefixes = BookmarkRecord.prefixes
+        for (earlier, later) in zip(prefixes, prefixes.dropFirst()) {
+            #expect(earlier.utf8.lexicographicallyPrecedes(later.utf8))
+        }
+        #expect(BookmarkRecord.ranges(after: "").map(\.first) == prefixes)
+        let rest = BookmarkRecord.ranges(after: "revenueCat:logIn:anna")
+        #expect(
+            rest.map(\.first) == [
+                "revenueCat:logIn:anna", "revenueCat:transfer:", "storeAction:",
+            ]
+        )
+        #expect(
+            rest.map(\.last) == ["revenueCat:logIn;", "revenueCat:transfer;", "storeAction;"]
+        )
+    }
+
+    @Test(arguments: ["consumption:0", "revenueCat:logIn:5f0c", "revenueCat:transfer:anna"])
+    func `has a name after one of the beginnings`(name: String) {
+        #expect(BookmarkRecord.includes(name))
+    }
+
+    @Test(arguments: ["consumption:", "revenueCat:logIn:", "silence", "replay", ""])
+    func `has no other name`(name: String) {
+        #expect(!BookmarkRecord.includes(name))
+    }
+}
