@@ -136,16 +136,15 @@ struct RecordImporter {
         return try Self.outcome(answer)
     }
 
+    /// Adds a bookmark. A stored one stays: a server may have changed it since the export.
     private func restore(_ bookmark: BookmarkRecord) throws(StorageError) -> Restored {
-        let inserted = try connection.ask(
+        let answer = try connection.ask(
             SQL.restoreBookmark,
             in: scope,
             .text(bookmark.name),
             .bytes(bookmark.form)
         )
-        let stored = try connection.ask(SQL.bookmark, in: scope, .text(bookmark.name))
-        guard try inserted.count() == 0 else { return .added }
-        return try stored.first { $0.bytes(0) } == bookmark.form ? .known : .contradicted
+        return try Self.outcome(answer)
     }
 
     private func restore(_ version: PolicyVersion) throws(StorageError) -> Restored {

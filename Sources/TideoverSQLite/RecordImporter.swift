@@ -17,7 +17,6 @@ final class RecordImporter {
     private let hasDrift: Statement
     private let insertEvent: Statement
     private let insertBookmark: Statement
-    private let bookmark: Statement
     private let insertPolicy: Statement
     private let policyFingerprint: Statement
     private let insertCustomer: Statement
@@ -36,7 +35,6 @@ final class RecordImporter {
         hasDrift = try Statement(SQL.hasDrift, on: connection)
         insertEvent = try Statement(SQL.restoreEvent, on: connection)
         insertBookmark = try Statement(SQL.restoreBookmark, on: connection)
-        bookmark = try Statement(SQL.bookmark, on: connection)
         insertPolicy = try Statement(SQL.restorePolicy, on: connection)
         policyFingerprint = try Statement(SQL.policyFingerprint, on: connection)
         insertCustomer = try Statement(SQL.restoreCustomer, on: connection)
@@ -167,6 +165,7 @@ final class RecordImporter {
         try rows.insert(record.entry, record.id, in: place.scope) ? .added : .known
     }
 
+    /// Adds a bookmark. A stored one stays: a server may have changed it since the export.
     private func restore(
         _ record: BookmarkRecord,
         _ place: Restoration
@@ -174,11 +173,8 @@ final class RecordImporter {
         let app = SQLValue.text(place.scope.app)
         let environment = SQLValue.text(place.scope.environment.rawValue)
         let name = SQLValue.text(record.name)
-        guard try insertBookmark.run(app, environment, name, .utf8(record.form)) == 0 else {
-            return .added
-        }
-        let known = try bookmark.first(app, environment, name) { $0.bytes(0) }
-        return known == record.form ? .known : .contradicted
+        let inserted = try insertBookmark.run(app, environment, name, .utf8(record.form))
+        return inserted == 1 ? .added : .known
     }
 
     private func restore(

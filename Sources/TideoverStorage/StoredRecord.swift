@@ -175,7 +175,7 @@ package struct RecordPage: Hashable, Sendable {
 package enum Restored: String, Hashable, Sendable, CaseIterable {
     /// The record was added, or changed the existing one.
     case added
-    /// The record existed already.
+    /// The record existed already, or a bookmark of the same name.
     case known
     /// A different record has the same key and is kept.
     case contradicted

@@ -194,6 +194,24 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `an import can be repeated after a bookmark changed, which stays`() async throws {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime()
+        let backEnd = try await lived(rehearsed, time)
+        let lines = try await export(backEnd)
+        let other = try RehearsedBackEnd(rehearsed, time)
+        _ = try await bring(lines, into: other)
+        let action = BookmarkKey(app: "cards", environment: .simulated, name: "storeAction:01")
+        let later = Array(#"{"value":"failed"}"#.utf8)
+        try await other.storage.keep(later, as: action)
+        let again = try await bring(lines, into: other)
+        #expect(again["added"] == [:])
+        #expect(again["refused"] == [])
+        #expect(try other.storage.bookmark(action) == later)
+        await other.close()
+        await backEnd.close()
+    }
+
     // MARK: Rejections
 
     /// Returns the code of the only rejected line after one line is changed.

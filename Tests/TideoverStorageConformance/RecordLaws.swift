@@ -239,7 +239,7 @@ extension StorageLaw {
             to: Sample.app,
             in: storage
         )
-        #expect(outcomes == [.known, .contradicted])
+        #expect(outcomes == [.known, .known])
         let key = BookmarkKey(app: Sample.app, environment: .production, name: record.name)
         #expect(try storage.bookmark(key) == record.form)
     }
