@@ -98,6 +98,8 @@ extension PlayPoller {
         let isRetryable: Bool
         /// Whether every other query fails too: the store throttles, or rejects our account.
         var concernsAll = false
+        /// When the store accepts queries again, by our clock; nil if it stated nothing.
+        var retryAt: Instant?
     }
 
     // MARK: Failures
@@ -218,6 +220,7 @@ extension PlayPoller.Failure {
     fileprivate init(_ failure: PlayAPIFailure) {
         code = failure.code
         isRetryable = failure.isRetryable
+        retryAt = failure.retryAt
         switch failure.reason {
         case .throttled, .unauthorised, .forbidden, .noAccess: concernsAll = true
         case .unaskable, .unreachable, .notFound, .gone, .conflict, .status, .malformedJSON,
