@@ -211,13 +211,12 @@ sanitizers_and_fuzzers() {
     TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
 }
 
-# Together they take about as long as the release build. That is a chain of modules, each of which
-# waits for the one below. The builds beside it use idle processor time.
+# The release build is a chain of modules, each of which waits for the one below, and these are chains
+# of larger parts. They use idle processor time, first beside the release build, then beside its tests.
 other_builds() {
     chrt --idle --pid 0 "$BASHPID" || echo "chrt cannot be used: the builds share the processors equally"
     step "builds for the sanitizers and the fuzzers" sanitizers_and_fuzzers
     step "an app's package with TideoverKit alone" scripts/kit-consumer.sh
-    step "faults that the conformance tables find" scripts/mutation-check.sh --first 3
 }
 
 laws() {
@@ -329,15 +328,16 @@ full)
     step "scripts" shell_scripts
     beside "all other builds" other_builds
     step "release build, with its tests" release
-    joined
     step "tests" release_tests
     step "documentation" documentation
     step "public declarations" scripts/api.sh .build/tested
+    joined
     step "tests under the thread sanitizer" sanitized_tests thread
     step "tests under the address sanitizer" sanitized_tests address
     beside "smoke of the fuzzers" scripts/fuzz.sh smoke --built
     step "smoke of the release build" smoke
     joined
+    beside "faults that the conformance tables find" scripts/mutation-check.sh --first 3
     beside "laws of the core over 6,000 lives" laws
     beside "files of a release, and the clients beside the release build" release_files_and_clients
     step "the simulated Google, judged by Google's library" judged scripts/verify-google.sh
