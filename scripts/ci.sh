@@ -206,9 +206,15 @@ documentation() {
 }
 
 sanitizers_and_fuzzers() {
-    sanitized_build thread
-    sanitized_build address
-    TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
+    local thread status=0
+    sanitized_build thread &
+    thread=$!
+    {
+        sanitized_build address &&
+            TIDEOVER_TESTED_RELEASE=1 TIDEOVER_SHORT_RUNS=1 scripts/fuzz.sh build "${lean[@]}"
+    } || status=$?
+    wait "$thread" || status=$?
+    return "$status"
 }
 
 # The release build is a chain of modules, each of which waits for the one below, and these are chains
