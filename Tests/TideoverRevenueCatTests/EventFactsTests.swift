@@ -581,6 +581,20 @@ import TideoverRevenueCat
         #expect(life.standing(Self.start + .hours(24))?.access == false)
     }
 
+    @Test func `a temporary grant of the last instant ends at it`() throws {
+        let last = Instant.writable.upperBound
+        var life = Life()
+        try life.receive(
+            TemporaryGrant.event(
+                ["event_timestamp_ms": RevenueCatWire.ms(last), "expiration_at_ms": .null]
+            )
+        )
+        let ends = life.facts.compactMap { fact -> Instant? in
+            if case .grant(let grant) = fact.assertion { grant.end } else { nil }
+        }
+        #expect(ends == [last])
+    }
+
     static let grants: [JSONObject] = [
         [:], ["entitlement_ids": .null], ["transaction_id": .null, "store": .null],
         ["aliases": ["$RCAnonymousID:c1", "u_42"]], ["store": "MOON_STORE"],

@@ -66,7 +66,8 @@ extension RevenueCatEvent {
     private static let longestTemporaryGrant = Milliseconds.hours(24)
 
     private var temporaryEnd: Instant {
-        let longest = timestamp + Self.longestTemporaryGrant
+        // The timestamp may be the last instant that can be written.
+        let longest = min(timestamp + Self.longestTemporaryGrant, Instant.writable.upperBound)
         return min(expiresAt ?? longest, longest)
     }
 
