@@ -7,9 +7,8 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/customers/{customer}`.
 ///
 /// The usual answer is one point read of a derived row, without suspending. A row is derived again
-/// in a commit if it has expired, or was derived under another catalogue, or later than now by a
-/// clock that was ahead. The same applies if its pass is to be returned and past half of its life:
-/// this route never signs.
+/// in a commit if it has expired or was derived under another catalogue. The same applies if its
+/// pass is to be returned and past half of its life: this route never signs.
 struct SnapshotRoute: Sendable {
     let context: AppContext
     /// Nil if all reads are from the storage.
@@ -122,11 +121,8 @@ struct SnapshotRoute: Sendable {
         _ isHeld: (CustomerRow) -> Bool
     ) -> Bool {
         let isDue = row.validUntil.map { $0 <= now } ?? false
-        guard !isDue, !row.derivedAt.isAhead(of: now), row.fingerprint == app.fingerprint else {
-            return false
-        }
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
-        return !needsPass || isHeld(row)
+        return !isDue && row.fingerprint == app.fingerprint && (!needsPass || isHeld(row))
     }
 
     /// Returns the answer of the replica; nil if the storage must be read.

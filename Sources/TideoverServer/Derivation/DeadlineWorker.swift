@@ -10,14 +10,6 @@ struct DeadlineWorker: Sendable {
     let contexts: [AppContext]
     let clock: Clock
     let pace: DeadlinePace
-    /// Kept when the worker is started again after a failure.
-    private let ahead = Locked(AheadAnswers())
-
-    init(contexts: [AppContext], clock: @escaping Clock, pace: DeadlinePace) {
-        self.contexts = contexts
-        self.clock = clock
-        self.pace = pace
-    }
 
     /// The result of a check.
     enum Look: Hashable {
@@ -42,8 +34,8 @@ struct DeadlineWorker: Sendable {
         }
     }
 
-    /// Processes one batch of each app and environment with due customers, and one page of
-    /// `AheadAnswers`. If one fails, the others are still processed.
+    /// Processes one batch of each app and environment with due customers. If one fails, the others
+    /// are still processed.
     ///
     /// - Throws: The last error.
     func look() async throws(StorageError) -> Look {
@@ -69,11 +61,6 @@ struct DeadlineWorker: Sendable {
                     tell(error, context, environment)
                 }
             }
-        }
-        do throws(StorageError) {
-            if try await takeAhead() { isMore = true }
-        } catch {
-            failure = error
         }
         if let failure { throw failure }
         if hasFailed { return .failed }
@@ -143,24 +130,15 @@ struct DeadlineWorker: Sendable {
         _ context: AppContext,
         _ environment: Environment
     ) async throws(StorageError) {
-        try await commit(
-            CommitRequest(
-                app: context.app.id,
-                environment: environment,
-                claims: claims,
-                now: clock()
-            ),
-            context
-        )
-    }
-
-    private func commit(
-        _ commitRequest: CommitRequest,
-        _ context: AppContext
-    ) async throws(StorageError) {
         let projector = Projector(app: context.app)
         // A customer can be derived more than once; the last derivation counts.
         let raised = Locked<[CustomerKey: [String: Int]]>([:])
+        let commitRequest = CommitRequest(
+            app: context.app.id,
+            environment: environment,
+            claims: claims,
+            now: clock()
+        )
         do {
             _ = try await context.storage.commit(commitRequest) { lineages in
                 let derivation = projector.derive(lineages)
@@ -178,53 +156,6 @@ struct DeadlineWorker: Sendable {
         context.metrics.count(.deadlineBatches, "committed")
         for (kind, count) in raised.withLock({ $0 }).values.joined() {
             context.metrics.count(.deadlineEvents, context.app.id, kind, by: count)
-        }
-    }
-
-    /// Derives the customers of the next page with an answer that was derived later than now.
-    ///
-    /// - Returns: whether there is another page.
-    private func takeAhead() async throws(StorageError) -> Bool {
-        let now = clock()
-        var ahead = ahead.withLock { $0 }
-        try ahead.look(at: now, in: contexts)
-        self.ahead.withLock { $0 = ahead }
-        guard let page = try ahead.page(at: now) else { return false }
-        do throws(StorageError) {
-            for start in stride(from: 0, to: page.customers.count, by: pace.batch) {
-                try await derive(page.customers[start...].prefix(pace.batch), of: page)
-            }
-        } catch {
-            tell(error, page.context, page.environment)
-            throw error
-        }
-        ahead.finish(page)
-        self.ahead.withLock { $0 = ahead }
-        return true
-    }
-
-    /// Derives customers. One that cannot be derived is derived when it is read or falls due.
-    private func derive(
-        _ customers: ArraySlice<CustomerKey>,
-        of page: AheadAnswers.Page
-    ) async throws(StorageError) {
-        let commitRequest = CommitRequest(
-            app: page.context.app.id,
-            environment: page.environment,
-            customers: Array(customers),
-            now: clock()
-        )
-        do {
-            try await commit(commitRequest, page.context)
-        } catch {
-            guard error.reason.isOfOneCustomer else { throw error }
-            guard customers.count > 1 else {
-                tell(error, page.context, page.environment)
-                return
-            }
-            for position in customers.indices {
-                try await derive(customers[position...position], of: page)
-            }
         }
     }
 
