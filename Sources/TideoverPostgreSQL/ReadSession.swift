@@ -92,18 +92,10 @@ final class ReadSession: StorageReader {
             SQL.evidenceKeyed,
             in: scope,
             .text(after ?? prefix),
-            .text(Self.behind(prefix)),
+            .text(prefix.behindPrefix),
             .limit(limit)
         )
         return try pieces(answer)
-    }
-
-    /// Returns the first text after all texts with a prefix, in byte order.
-    private static func behind(_ prefix: String) -> String {
-        var bytes = Array(prefix.utf8)
-        precondition(bytes.last.map { $0 < 0x7f } ?? false, "a prefix ends in plain ASCII")
-        bytes[bytes.count - 1] += 1
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads pieces of evidence, and their headers in one more round trip.
@@ -384,7 +376,7 @@ final class ReadSession: StorageReader {
             SQL.bookmarks,
             in: scope,
             .text(prefix),
-            .text(Self.behind(prefix))
+            .text(prefix.behindPrefix)
         ).all { ($0.text(0), $0.bytes(1)) }
         return Dictionary(uniqueKeysWithValues: found)
     }

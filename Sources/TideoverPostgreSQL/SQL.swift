@@ -579,7 +579,7 @@ enum SQL {
     /// PostgreSQL cannot extract a text with a NUL. No customer has such an id.
     static let eraseBookmarksOf: StaticString = """
         DELETE FROM bookmark
-        WHERE app = $1 AND environment = $2 AND name >= $3 AND name <= $4
+        WHERE app = $1 AND environment = $2 AND name >= $3 AND name < $4
         AND CASE WHEN position('\\u0000' IN convert_from(form, 'UTF8')) > 0 THEN false
         ELSE convert_from(form, 'UTF8')::json ->> 'value' = $5 END
         """

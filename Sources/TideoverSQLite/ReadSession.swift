@@ -117,19 +117,11 @@ final class ReadSession: StorageReader {
             .text(scope.app),
             .text(scope.environment.rawValue),
             .text(after ?? prefix),
-            .utf8(Self.behind(prefix)),
+            .text(prefix.behindPrefix),
             .integer(Int64(max(0, limit)))
         ) { row throws(StorageError) in
             try piece(row, EvidenceID(hex: row.text(5)))
         }
-    }
-
-    /// Returns the first text after all texts with a prefix, in byte order.
-    private static func behind(_ prefix: String) -> [UInt8] {
-        var bytes = Array(prefix.utf8)
-        precondition(bytes.last.map { $0 < 0x7f } ?? false, "a prefix ends in plain ASCII")
-        bytes[bytes.count - 1] += 1
-        return bytes
     }
 
     private func piece(_ row: Row, _ id: EvidenceID) throws(StorageError) -> Evidence {
@@ -337,7 +329,7 @@ final class ReadSession: StorageReader {
             .text(scope.app),
             .text(scope.environment.rawValue),
             .text(prefix),
-            .utf8(Self.behind(prefix))
+            .text(prefix.behindPrefix)
         ) { ($0.text(0), $0.bytes(1)) }
         return Dictionary(uniqueKeysWithValues: found)
     }

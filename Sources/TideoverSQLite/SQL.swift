@@ -570,7 +570,7 @@ enum SQL {
     /// SQLite ends a text that it extracts at a NUL. No customer has such an id.
     static let eraseBookmarksOf: StaticString = """
         DELETE FROM bookmark
-        WHERE app = ?1 AND environment = ?2 AND name >= ?3 AND name <= ?4
+        WHERE app = ?1 AND environment = ?2 AND name >= ?3 AND name < ?4
         AND instr(form, '\\u0000') = 0 AND json_extract(form, '$.value') = ?5
         """
     static let eraseEvidence: StaticString = """

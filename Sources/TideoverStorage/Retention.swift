@@ -110,10 +110,10 @@ package struct Erasure: Sendable {
 }
 
 extension Erasure {
-    /// The first and the last name that can begin with each of `bookmarkPrefixes`, in the order of
-    /// bytes.
+    /// The ranges of the names that begin with `bookmarkPrefixes`, in the order of bytes. Each ends
+    /// before its last name.
     package var bookmarkRanges: [(first: String, last: String)] {
-        bookmarkPrefixes.map { ($0, $0 + "\u{10FFFF}") }
+        bookmarkPrefixes.map { ($0, $0.behindPrefix) }
     }
 }
 

@@ -116,11 +116,10 @@ extension BookmarkRecord {
     /// before its last one.
     package static func ranges(after name: String) -> [(first: String, last: String)] {
         prefixes.compactMap { prefix in
-            // The character after a colon.
-            let last = prefix.dropLast() + ";"
+            let last = prefix.behindPrefix
             guard name.utf8.lexicographicallyPrecedes(last.utf8) else { return nil }
             let isWithin = prefix.utf8.lexicographicallyPrecedes(name.utf8)
-            return (isWithin ? name : prefix, String(last))
+            return (isWithin ? name : prefix, last)
         }
     }
 

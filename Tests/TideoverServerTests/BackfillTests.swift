@@ -462,7 +462,7 @@ import TideoverStorage
 
         func forget() { state.withLock { $0.asked = [] } }
 
-        /// Returns the access of a store whose answers to a kind of query fail.
+        /// Returns the access of a store that fails every query of one kind.
         /// The errors are Apple's own, or without its code.
         func access(
             _ rehearsed: RehearsedStore,

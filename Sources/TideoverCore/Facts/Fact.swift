@@ -124,7 +124,7 @@ public struct Term: Hashable, Sendable {
     public var plan: Plan
     public var start: Instant
     /// Nil if the term states no end: lifetimes, non-renewing purchases with a length in the
-    /// catalogue, and subscriptions of which only a failed payment is known.
+    /// catalogue, and subscriptions that are known from a failed payment alone.
     public var end: Instant?
     public var offer: Offer?
     public var price: Money?

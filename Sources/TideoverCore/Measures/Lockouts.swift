@@ -113,7 +113,6 @@ extension Lockouts {
     /// A time range in which the store confirms access and no answer changes.
     fileprivate struct Segment {
         let range: Range<Instant>
-        /// The denials.
         var denials: [Stretch]
     }
 }
@@ -279,7 +278,7 @@ extension CustomerRecord {
     ///
     /// A purchase counts while the customer owns it. Time is left out in which the same judge gave
     /// access by anything else that the customer owned, and was known to own. Time in which several
-    /// purchases were denied counts once, for the one whose denial began first. How long the store
+    /// purchases were denied counts once, for the first denied purchase. How long the store
     /// confirmed access is that of each purchase.
     package func lockouts(
         of entitlement: String,

@@ -2,7 +2,7 @@
 /// tokens out of IDs; it protects no secret.
 ///
 /// FNV-1a in two lanes, each mixed at the end as in SplitMix64.
-struct StableDigest {
+package struct StableDigest {
     private var a: UInt64 = 0xCBF2_9CE4_8422_2325
     private var b: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let separator: UInt8 = 0x1F
@@ -27,6 +27,13 @@ struct StableDigest {
             digest.add(part)
             digest.add(Self.separator)
         }
+        return mixed(digest.a)
+    }
+
+    /// Returns a number for a text, to distinguish few of them.
+    package static func number(of text: [UInt8]) -> UInt64 {
+        var digest = StableDigest()
+        for byte in text { digest.add(byte) }
         return mixed(digest.a)
     }
 

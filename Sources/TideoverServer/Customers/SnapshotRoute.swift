@@ -224,14 +224,8 @@ struct SnapshotRoute: Sendable {
         digest: String? = nil
     ) -> String {
         let origin = found.environment == asked.environment ? "" : "\(found.environment.rawValue)-"
-        return "\(origin)\(version)-\(app.fingerprint)-\(digest ?? Self.digest(of: answer))"
-    }
-
-    /// Returns the 64-bit digest FNV-1a, which distinguishes the few answers of one version.
-    private static func digest(of answer: [UInt8]) -> String {
-        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in answer { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return String(digest, radix: 16)
+        let content = digest ?? String(StableDigest.number(of: answer), radix: 16)
+        return "\(origin)\(version)-\(app.fingerprint)-\(content)"
     }
 
     private func respond(

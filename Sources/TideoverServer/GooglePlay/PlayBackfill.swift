@@ -70,14 +70,14 @@ extension PlayPoller {
                 let questions = try questions(on: lineageRecord, unlistedUntil: unlistedUntil)
                 guard !questions.isEmpty else { continue }
                 let failure = try await read(questions, of: lineageRecord)
-                first = first ?? failure.map(Self.unanswered)
+                first = first ?? failure.map { BackfillStop($0, about: "a purchase") }
                 inRow = failure == nil ? 0 : inRow + 1
                 asked += 1
                 let concernsAll = failure?.concernsAll ?? false
                 if concernsAll || inRow == Self.mostFailures || asked == Self.mostLineages {
                     // Tokens that fail always must not hide those after them.
                     try await cursors.keep(lineageRecord.lineage.key, name)
-                    if concernsAll, let failure { throw Self.unanswered(failure) }
+                    if concernsAll, let failure { throw BackfillStop(failure, about: "a purchase") }
                     return first
                 }
             }
@@ -87,14 +87,6 @@ extension PlayPoller {
         }
         try await cursors.keep("", name)
         return first
-    }
-
-    private static func unanswered(_ failure: Failure) -> BackfillStop {
-        BackfillStop(
-            code: failure.code,
-            sentence: "Google Play could not be asked about a purchase.",
-            retryAt: failure.retryAt
-        )
     }
 
     /// Returns the queries for a lineage's tokens that can still change, if the last response is a
@@ -157,8 +149,8 @@ extension PlayPoller {
         return max(read, try cursors.instant(Self.confirmed(token, lineage)) ?? .distantPast)
     }
 
-    /// Sends queries. Returns the failure of one whose reason is not the token: one that concerns
-    /// all queries, if there is one.
+    /// Sends queries. Returns a failure that another token could have too; one that concerns all
+    /// queries comes before others.
     private func read(_ questions: [PlayPlan.Question], of lineageRecord: LineageRecord)
         async throws -> Failure?
     {

@@ -216,6 +216,17 @@ extension PlayPoller {
     }
 }
 
+extension BackfillStop {
+    /// Creates the reason from a failed query about something.
+    init(_ failure: PlayPoller.Failure, about subject: String) {
+        self.init(
+            code: failure.code,
+            sentence: "Google Play could not be asked about \(subject).",
+            retryAt: failure.retryAt
+        )
+    }
+}
+
 extension PlayPoller.Failure {
     fileprivate init(_ failure: PlayAPIFailure) {
         code = failure.code

@@ -53,7 +53,7 @@ extension PlayPoller {
                 sentence: "Google Play lists more voided orders than are read at once."
             )
         }
-        guard unread.isEmpty else { throw Self.unanswered("unreachable") }
+        guard unread.isEmpty else { throw Self.unanswered }
         try await cursors.keep(begun, Self.voids)
         book.note(.voidedPurchases) { $0.until = begun }
     }
@@ -72,12 +72,10 @@ extension PlayPoller {
         return earliest
     }
 
-    private static func unanswered(_ code: String) -> BackfillStop {
-        BackfillStop(
-            code: code,
-            sentence: "Google Play could not be asked about a voided order."
-        )
-    }
+    private static let unanswered = BackfillStop(
+        code: "unreachable",
+        sentence: "Google Play could not be asked about a voided order."
+    )
 
     /// Queries each token, then stores the list's entries, except those of purchases that the next
     /// run queries again.
@@ -127,8 +125,8 @@ extension PlayPoller {
         if case .told(let newFacts) = answered { sum.newFacts += newFacts }
         guard let failure = answered.failure else { return nil }
         sum.refused += 1
-        guard !failure.concernsAll else { return Self.unanswered(failure.code) }
-        return unread.count < Self.mostFailures ? nil : Self.unanswered("unreachable")
+        guard !failure.concernsAll else { return BackfillStop(failure, about: "a voided order") }
+        return unread.count < Self.mostFailures ? nil : Self.unanswered
     }
 
     private func report(_ found: BackfillReport.Sum) {

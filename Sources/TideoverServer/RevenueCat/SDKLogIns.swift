@@ -25,8 +25,9 @@ struct SDKLogIns: Sendable {
         try cursors.text(Self.name(of: account)).flatMap { CustomerID($0) }
     }
 
+    /// Stores the customer of a log-in, unless the account has one already.
     func keep(_ customer: CustomerID, of account: CustomerID) async throws(StorageError) {
-        try await cursors.keep(customer.text, Self.name(of: account))
+        _ = try await cursors.replace(Stored(), by: customer.text, Self.name(of: account))
     }
 }
 

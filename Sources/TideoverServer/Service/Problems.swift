@@ -86,7 +86,7 @@ extension Problem {
         status: 400,
         title: "Invalid customer id.",
         detail: "A customer id must not be empty, the all-zero UUID, contain a NUL character, or "
-            + "be longer than \(CustomerID.longest) bytes of UTF-8."
+            + "be longer than \(String.longestStorableName) bytes of UTF-8."
     )
 
     static func unknownEnvironment(_ asked: String) -> Problem {

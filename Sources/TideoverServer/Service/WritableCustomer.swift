@@ -2,11 +2,8 @@ import TideoverCore
 import TideoverHTTP
 
 extension CustomerID {
-    /// The maximum length of a new id in bytes of UTF-8. Ids of stores and relays are shorter; data
-    /// stored under a longer id stays readable. A path cannot name an id with a NUL character.
-    static let longest = 256
-
-    var isWritable: Bool { text.utf8.count <= Self.longest && !text.utf8.contains(0) }
+    /// Whether new data may be stored under the id. Data under any other id stays readable.
+    var isWritable: Bool { text.isStorableName }
 
     /// Returns an id to store data under.
     ///
