@@ -9,7 +9,9 @@
 #   scripts/benchmarks.sh device              receipts and passes, relative to OpenSSL's operations
 #   scripts/benchmarks.sh simulation          a year of subscribers in the simulated stores
 #   scripts/benchmarks.sh growth --customers 1000000
-#                                             reads and deadlines on PostgreSQL beside those of few
+#                                             reads, deadlines and notifications beside those of few
+#   scripts/benchmarks.sh growth postgres --customers 1000000
+#                                             the same on PostgreSQL
 #   scripts/benchmarks.sh vacuum              what notifications leave for PostgreSQL's vacuum
 #
 # The report is on standard output, everything else on standard error. The exit code is 0 for all
@@ -19,12 +21,14 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 # shellcheck source=scripts/require.sh
 . "$root/scripts/require.sh"
 
-# The load generator, the comparison, and the command that binds processes to cores.
+# The load generator, the comparison, the command that binds processes to cores, and the one that
+# multiplies customers.
 missing_for_benchmarks() {
     command -v wrk >/dev/null || echo wrk
     command -v curl >/dev/null || echo curl
     command -v openssl >/dev/null || echo openssl
     command -v taskset >/dev/null || echo util-linux
+    command -v sqlite3 >/dev/null || echo sqlite3
 }
 
 build() {
@@ -36,7 +40,7 @@ build() {
 require_swift
 require_packages "$(missing_for_building) $(missing_for_benchmarks)"
 case " $* " in
-*" postgres "* | *" growth "* | *" vacuum "*) require_packages "$(missing_for_postgres)" ;;
+*" postgres "* | *" vacuum "*) require_packages "$(missing_for_postgres)" ;;
 esac
 say "building (minutes the first time)"
 build --product tideover >&2
@@ -52,12 +56,17 @@ simulation)
     ;;
 esac
 # Databases are in .build: /tmp may be memory, which confirms every write immediately.
+asked=" $* "
+if [ "${1:-}" = growth ] && [ "${2:-}" = postgres ]; then
+    shift 2
+    set -- growth "$@"
+fi
 case ${1:-} in
 growth | vacuum) set -- "$@" --tideover "$bin/tideover" --folder "$root/.build" ;;
 *) set -- run --tideover "$bin/tideover" --folder "$root/.build" "$@" ;;
 esac
-case " $* " in
-*" postgres "* | *" growth "* | *" vacuum "*)
+case $asked in
+*" postgres "* | *" vacuum "*)
     # Its owner may be another user, who cannot enter every folder.
     folder=$(mktemp -d "$root/.build/postgres-XXXXXX")
     chmod 711 "$folder"

@@ -48,6 +48,50 @@ struct PostgreSQLDatabase {
     }
 }
 
+extension PostgreSQLDatabase: GrownDatabase {
+    var storage: String? { address }
+
+    var dialect: Dialect {
+        Dialect(
+            decimal: "lpad(n::text, 8, '0')",
+            hexadecimal: "lpad(to_hex(n), 8, '0')",
+            purchase: "split_part(r.lineage, ':', 2)",
+            numbers: { "generate_series(1, \($0)) n" },
+            text: { "convert_from(\($0), 'UTF8')" },
+            document: { "convert_to(\($0), 'UTF8')" }
+        )
+    }
+
+    func create(from original: String, of stage: Stage) throws {
+        try create()
+        _ = try Child.run(
+            [
+                stage.tideover, "migrate", "--config", "\(stage.folder)/\(original).json",
+                "--from", "sqlite:\(stage.folder)/\(original).db", "--to", address,
+            ],
+            on: nil,
+            name: "migrate",
+            in: stage.folder
+        )
+    }
+
+    func columns(of table: String) throws -> [String] {
+        try run(
+            """
+            SELECT column_name FROM information_schema.columns
+            WHERE table_name = '\(table)' ORDER BY ordinal_position
+            """
+        )
+        .split(separator: "\n").map(String.init)
+    }
+
+    func finishLoading() throws { try run("VACUUM (ANALYZE)") }
+
+    func bytes() throws -> Int {
+        Int(try run("SELECT pg_database_size(current_database())").trimmed) ?? 0
+    }
+}
+
 extension String {
     var trimmed: String { filter { !$0.isWhitespace } }
 }
