@@ -216,6 +216,33 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
     }
 
+    @Test func `a refund is of the payment that it was requested for, also after a renewal`()
+        throws
+    {
+        var store = try HeardStore(Self.products(), at: "2026-05-01T10:00:00Z")
+        let bought = try store.subscribe()
+        _ = try store.pass(until: "2026-05-31T10:00:00Z")
+        _ = try store.act(.requestRefund(product: nil, reason: .other))
+        _ = try store.pass(until: "2026-06-02T10:00:00Z")
+        let refunded = try #require(
+            try store.act(.refund(product: nil, reason: .other)).first
+        )
+        #expect(refunded.kind == "REFUND")
+        #expect(refunded.status == 1)
+        #expect(refunded.transaction?["transactionId"] == bought.transaction?["transactionId"])
+        #expect(refunded.transaction("revocationDate") == "2026-06-02 10:00:00")
+        #expect(refunded.renewal("renewalDate") == "2026-07-01 10:00:00")
+        #expect(try store.truth(at: "2026-06-02T10:00:00Z").isEntitled)
+        let reversed = try #require(try store.act(.reverseRefund(product: nil)).first)
+        #expect(reversed.kind == "REFUND_REVERSED")
+        #expect(reversed.transaction?["transactionId"] == bought.transaction?["transactionId"])
+        #expect(reversed.transaction?["revocationDate"] == nil)
+        #expect(reversed.status == 1)
+        #expect(try store.pass(until: "2026-07-01T10:00:00Z").map(\.kind) == ["DID_RENEW"])
+        // Without a request it is of the newest payment.
+        #expect(try store.act(.refund(product: nil, reason: .other)).first?.status == 5)
+    }
+
     @Test func `the store refuses invalid changes with a reason`() throws {
         var store = try HeardStore(
             Self.products(),

@@ -110,6 +110,25 @@ import TideoverSignatures
         #expect(cancellation["grace_period_expiration_at_ms"] == nil)
     }
 
+    @Test func `a refund of an earlier payment is no event`() async throws {
+        let (requests, report) = try await play(
+            """
+            { do: 'subscribe', customer: 'anna' },
+            { at: '2026-05-31T10:00:00Z', do: 'requestRefund', customer: 'anna' },
+            { at: '2026-06-02T10:00:00Z', do: 'refund', customer: 'anna',
+              revenueCat: { premium: true } },
+            { after: '1 d', do: 'refund', customer: 'anna', revenueCat: { premium: false } },
+            """
+        )
+        #expect(report.passed)
+        #expect(
+            try types(requests) == [
+                "INITIAL_PURCHASE", "RENEWAL", "CANCELLATION CUSTOMER_SUPPORT",
+                "EXPIRATION CUSTOMER_SUPPORT",
+            ]
+        )
+    }
+
     @Test func `Google Play events contain the state at the time of the lookup`() async throws {
         let (requests, report) = try await play(
             """

@@ -437,15 +437,18 @@ extension AppStoreMachine {
         _ reason: AppStoreAction.RefundReason,
         percent: Int64
     ) throws(AppStoreRefusal) -> AppStoreNotification {
-        guard !self[place].isRevoked else { throw refusal(.alreadyRefunded, place) }
-        return notify(self[place].refund(reason, percent: percent, at: now), of: place)
+        let term = self[place].termToRefund
+        guard self[place].terms[term].revocation == nil else {
+            throw refusal(.alreadyRefunded, place)
+        }
+        return notify(self[place].refund(reason, percent: percent, at: now), of: place, term)
     }
 
     private mutating func reverseRefund(
         _ place: Place
     ) throws(AppStoreRefusal) -> AppStoreNotification {
-        guard self[place].isRevoked else { throw refusal(.notRefunded, place) }
-        return notify(self[place].reverseRefund(at: now), of: place)
+        guard let term = self[place].refundedTerm else { throw refusal(.notRefunded, place) }
+        return notify(self[place].reverseRefund(of: term, at: now), of: place, term)
     }
 }
 
@@ -514,8 +517,10 @@ extension AppStoreMachine {
     private mutating func declineRefund(
         _ place: Place
     ) throws(AppStoreRefusal) -> AppStoreNotification {
-        guard self[place].refundIsRequested else { throw refusal(.refundNotRequested, place) }
-        return notify(self[place].declineRefund(), of: place)
+        guard let term = self[place].requestedTerm else {
+            throw refusal(.refundNotRequested, place)
+        }
+        return notify(self[place].declineRefund(), of: place, term)
     }
 }
 
@@ -546,15 +551,20 @@ extension AppStoreMachine {
 // MARK: - Notifying
 
 extension AppStoreMachine {
-    /// Creates the store's notification about a subscription after the event.
-    mutating func notify(_ event: AppStoreEvent, of place: Place) -> AppStoreNotification {
+    /// Creates the store's notification about a subscription after the event, with the transaction
+    /// of a term; by default of the newest one.
+    mutating func notify(
+        _ event: AppStoreEvent,
+        of place: Place,
+        _ term: Int? = nil
+    ) -> AppStoreNotification {
         let account = accounts[place.account]
-        let subject = AppStoreWire.Subject(
-            app: app,
-            account: account,
-            subscription: self[place]
+        let subscription = self[place]
+        let subject = AppStoreWire.Subject(app: app, account: account, subscription: subscription)
+        let transaction = subject.transaction(
+            subscription.terms[term ?? subscription.terms.count - 1],
+            signedDate: sign(after: identifiers.signingTime())
         )
-        let transaction = subject.transaction(signedDate: sign(after: identifiers.signingTime()))
         let renewal = subject.renewalInfo(signedDate: sign(after: identifiers.signingTime()))
         let signed = sign(after: identifiers.signingTime())
         return AppStoreNotification(

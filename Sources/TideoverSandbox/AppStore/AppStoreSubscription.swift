@@ -123,8 +123,9 @@ struct AppStoreSubscription: Hashable, Codable, Sendable {
     private var redeemed: AppStoreOffer?
     /// How many more payments the offer of the current term covers.
     private var offerPaymentsLeft = 0
-    /// Whether a refund of the newest payment was requested and not yet decided.
-    private(set) var refundIsRequested = false
+    /// The term with a requested refund that is not yet decided. It stays the requested one when
+    /// the subscription renews meanwhile.
+    private(set) var requestedTerm: Int?
     /// The purchase that a family member's share follows; nil for a purchase.
     let sharedFrom: AppStoreMachine.Place?
     /// Whether the purchaser stopped sharing.
@@ -327,7 +328,6 @@ extension AppStoreSubscription {
         terms.append(term)
         terms[terms.count - 1].modifiedAt = instant ?? term.start
         phase = .running
-        refundIsRequested = false
         statedGraceEnd = nil
         record(at: instant ?? term.start)
     }
@@ -403,12 +403,12 @@ extension AppStoreSubscription {
     }
 
     mutating func requestRefund(_ reason: AppStoreAction.RefundRequestReason) -> AppStoreEvent {
-        refundIsRequested = true
+        requestedTerm = terms.count - 1
         return .refundRequested(reason)
     }
 
     mutating func declineRefund() -> AppStoreEvent {
-        refundIsRequested = false
+        requestedTerm = nil
         return .refundDeclined
     }
 }
@@ -476,19 +476,30 @@ extension AppStoreSubscription {
         return .renewalTurnedOn(renewsAt: current.end)
     }
 
-    /// Refunds the newest payment, and ends the retries of an outstanding charge.
+    /// The term with the payment that the next refund returns: the requested one, or the newest.
+    var termToRefund: Int { requestedTerm ?? terms.count - 1 }
+
+    /// The term of which the store can reverse the refund: the newest one, or an earlier one that
+    /// was over when the newest began.
+    var refundedTerm: Int? {
+        terms.indices.last {
+            terms[$0].revocation != nil
+                && ($0 == terms.count - 1 || terms[$0].end <= current.start)
+        }
+    }
+
+    /// Refunds a payment. Only the refund of the newest one ends access, and the retries of an
+    /// outstanding charge.
     mutating func refund(
         _ reason: AppStoreAction.RefundReason,
         percent: Int64,
         at instant: Int64
     ) -> AppStoreEvent {
-        refundIsRequested = false
-        terms[terms.count - 1].revocation = Revocation(
-            refundAt: instant,
-            reason: reason,
-            percent: percent
-        )
-        terms[terms.count - 1].modifiedAt = instant
+        let term = termToRefund
+        requestedTerm = nil
+        terms[term].revocation = Revocation(refundAt: instant, reason: reason, percent: percent)
+        terms[term].modifiedAt = instant
+        guard term == terms.count - 1 else { return .refunded(reason: reason) }
         switch phase {
         case .running, .ended: record(at: instant)
         case .grace, .retry: end(.other, at: instant)
@@ -496,10 +507,11 @@ extension AppStoreSubscription {
         return .refunded(reason: reason)
     }
 
-    /// Reverses the refund of the payment; the renewal date does not change.
-    mutating func reverseRefund(at instant: Int64) -> AppStoreEvent {
-        terms[terms.count - 1].revocation = nil
-        terms[terms.count - 1].modifiedAt = instant
+    /// Reverses the refund of a term; the renewal date does not change.
+    mutating func reverseRefund(of term: Int, at instant: Int64) -> AppStoreEvent {
+        terms[term].revocation = nil
+        terms[term].modifiedAt = instant
+        guard term == terms.count - 1 else { return .refundReversed(until: terms[term].end) }
         if phase == .running, current.end <= instant {
             end(.other, at: instant)
         } else {

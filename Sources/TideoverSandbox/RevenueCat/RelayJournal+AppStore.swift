@@ -15,6 +15,8 @@ extension RelayJournal {
             let purchasedAt = transaction["purchaseDate"]?.int64
         else { return [] }
         let known = place(of: original, for: customer).map { customers[customer]?[$0] } ?? nil
+        // It reports nothing about the refund of an earlier payment.
+        guard purchasedAt >= known?.purchasedAt ?? purchasedAt else { return [] }
         var purchase =
             known
             ?? RelayedPurchase(
