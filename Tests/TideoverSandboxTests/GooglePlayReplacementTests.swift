@@ -123,6 +123,9 @@ import TideoverSandbox
                 ],
             ]
         )
+        // "This field will be removed after you acknowledge the subscription."
+        try store.write(.acknowledge(token: store.token))
+        #expect(try store.read()["outOfAppPurchaseContext"] == nil)
     }
 
     // MARK: Prepaid

@@ -56,7 +56,10 @@ extension GooglePlaySubscription {
         if tempo.isTest { json["testPurchase"] = [:] }
         json["acknowledgementState"] = GooglePlayWire.acknowledgement(isAcknowledged)
         json["externalAccountIdentifiers"] = GooglePlayWire.identifiers(buyer)
-        json["outOfAppPurchaseContext"] = predecessor.map(outOfAppPurchaseContext)
+        // Google removes it with the acknowledgement.
+        if !isAcknowledged {
+            json["outOfAppPurchaseContext"] = predecessor.map(outOfAppPurchaseContext)
+        }
         json["etag"] = .string(etag)
         json["lineItems"] = .array(listed.map { .object(lineItem($0, at: now)) })
         return json

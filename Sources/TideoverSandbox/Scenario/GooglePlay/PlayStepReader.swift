@@ -123,10 +123,10 @@ extension StepReader {
         case .disturbAPI: return .disturb(try disturbance(reader))
         case .endDisturbances: return .endDisturbances
         default:
-            return .act(
-                try playAction(verb, reader),
-                acknowledges: try flag("acknowledged", reader) ?? true
-            )
+            let action = try playAction(verb, reader)
+            // The app is not open at a purchase in the Play Store.
+            let isInApp = if case .subscribe(_, _, .playStore) = action { false } else { true }
+            return .act(action, acknowledges: try flag("acknowledged", reader) ?? isInApp)
         }
     }
 
