@@ -86,6 +86,19 @@ import TideoverSandbox
         #expect(try store.truth().isEntitled)
     }
 
+    @Test func `the latest order of a failed charge is no payment`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let paid = try #require(try store.items()[0]["latestSuccessfulOrderId"]?.string)
+        #expect(try store.read()["latestOrderId"]?.string == paid)
+        try store.act(.failPayments)
+        try store.pass(until: "2026-06-03T10:00:00Z")
+        #expect(try store.read()["latestOrderId"]?.string == "\(paid)..0")
+        #expect(try store.items()[0]["latestSuccessfulOrderId"]?.string == paid)
+        try store.act(.fixPayments)
+        #expect(try store.read()["latestOrderId"]?.string == "\(paid)..0")
+        #expect(try store.items()[0]["latestSuccessfulOrderId"]?.string == "\(paid)..0")
+    }
+
     @Test func `hold follows grace, and a cancellation and the end follow hold`() throws {
         var store = try PlayedStore(subscribedTo: .monthly)
         try store.act(.failPayments)

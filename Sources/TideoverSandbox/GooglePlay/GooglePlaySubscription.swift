@@ -57,6 +57,8 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     /// The number of its first order.
     let order: String
     private(set) var orders = 0
+    /// The order of a charge that failed. When a retry succeeds, it is the order of the payment.
+    private(set) var declinedOrder: String?
     private(set) var renewals = 0
     /// The number of its changes; the etag is derived from it.
     private(set) var version: Int64 = 0
@@ -137,8 +139,10 @@ struct GooglePlaySubscription: Hashable, Codable, Sendable {
     /// Returns the number of the next order.
     mutating func nextOrder() -> String {
         defer { orders += 1 }
-        return orders == 0 ? order : "\(order)..\(orders - 1)"
+        return upcomingOrder
     }
+
+    private var upcomingOrder: String { orders == 0 ? order : "\(order)..\(orders - 1)" }
 }
 
 /// The store's information about a buyer.
@@ -234,6 +238,7 @@ extension GooglePlaySubscription {
     mutating func renew(_ indices: [Int], at instant: Int64, order: String) -> [Kind] {
         var recovers = false
         renewals += 1
+        declinedOrder = nil
         for index in indices {
             let from: Int64
             switch items[index].phase {
@@ -264,6 +269,7 @@ extension GooglePlaySubscription {
     /// Records that the charge for these items was declined.
     mutating func fail(_ indices: [Int], at instant: Int64) -> [Kind] {
         let before = state
+        declinedOrder = upcomingOrder
         for index in indices {
             if items[index].phase != .running {
                 items[index].phase = .hold(since: instant)

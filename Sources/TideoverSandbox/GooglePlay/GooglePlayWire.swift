@@ -49,7 +49,8 @@ extension GooglePlaySubscription {
         if case .granted(let at) = signup { json["startTime"] = GooglePlayWire.time(at) }
         json["regionCode"] = .string(buyer.region)
         json["subscriptionState"] = .string(state.rawValue)
-        json["latestOrderId"] = listed.lazy.compactMap(\.orderId).first.map(JSONValue.string)
+        let latestOrder = declinedOrder ?? listed.lazy.compactMap(\.orderId).first
+        json["latestOrderId"] = latestOrder.map(JSONValue.string)
         json["linkedPurchaseToken"] = linkedToken.map(JSONValue.string)
         json["canceledStateContext"] = canceledStateContext.map(JSONValue.object)
         json["pausedStateContext"] = pausedStateContext
