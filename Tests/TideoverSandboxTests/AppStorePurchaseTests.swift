@@ -104,6 +104,19 @@ import TideoverSandbox
         #expect(refunded[1].transaction?["revocationType"]?.string == "FAMILY_REVOKE")
     }
 
+    @Test func `a purchase whose payment is declined is still waiting`() throws {
+        var store = try store()
+        _ = try store.act(.askToBuy(product: Self.lifetime))
+        _ = try store.act(.failPayments)
+        #expect(throws: AppStoreRefusal.self) {
+            try store.act(.approvePurchase(product: nil))
+        }
+        _ = try store.act(.fixPayments)
+        #expect(
+            try store.act(.approvePurchase(product: nil)).map(\.kind) == ["ONE_TIME_CHARGE"]
+        )
+    }
+
     @Test func `an Ask to Buy purchase is completed once approved`() throws {
         var store = try store()
         #expect(try store.act(.askToBuy(product: "cards.pro.monthly")).isEmpty)

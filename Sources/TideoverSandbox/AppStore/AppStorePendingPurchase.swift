@@ -34,14 +34,19 @@ extension AppStoreMachine {
         )
     }
 
-    /// Sells a delayed product, on the current terms.
+    /// Sells a delayed product, on the current terms. If the store refuses, it stays delayed.
     mutating func complete(
         _ product: String?,
         after obstacle: AppStorePendingPurchase.Obstacle,
         _ account: Int
     ) throws(AppStoreRefusal) -> AppStoreNotification {
         let purchase = try take(product, waitingFor: obstacle, account)
-        return try sell(purchase.product, to: account)
+        do {
+            return try sell(purchase.product, to: account)
+        } catch {
+            accounts[account].pending.append(purchase)
+            throw error
+        }
     }
 
     /// Removes a delayed purchase.
