@@ -129,6 +129,31 @@ import TideoverSignatures
         )
     }
 
+    @Test func `an offer for the next renewal is no renewal`() async throws {
+        let head = """
+            products: { "cards.pro.monthly": {
+              entitlements: ["premium"], group: "pro", period: "P1M", price: "9.99 USD",
+              offers: { stay: { kind: "promotional", mode: "payAsYouGo", payments: 2,
+                                price: "4.99 USD" } } } }
+            """
+        let (requests, report) = try await play(
+            """
+            { do: 'subscribe', customer: 'anna' },
+            { after: '1 d', do: 'redeem', offer: 'stay', customer: 'anna' },
+            { after: '1 d', do: 'cancel', customer: 'anna' },
+            { after: '1 d', do: 'redeem', offer: 'stay', customer: 'anna' },
+            { after: '1 d', do: 'loseWebhooks' },
+            """,
+            head: head
+        )
+        #expect(report.passed)
+        #expect(
+            try types(requests) == [
+                "INITIAL_PURCHASE", "CANCELLATION UNSUBSCRIBE", "UNCANCELLATION",
+            ]
+        )
+    }
+
     @Test func `Google Play events contain the state at the time of the lookup`() async throws {
         let (requests, report) = try await play(
             """
@@ -160,6 +185,29 @@ import TideoverSignatures
         // Without grace, the date is null, not absent.
         let issue = try event(requests[2])
         #expect(issue["grace_period_expiration_at_ms"] == .null)
+    }
+
+    @Test func `a pause is reported with its end, and its cancelled plan is not`() async throws {
+        let (requests, report) = try await play(
+            """
+            { do: 'buy', customer: 'anna' },
+            { after: '1 d', do: 'pause', customer: 'anna', for: 'P1M' },
+            { after: '1 d', do: 'resume', customer: 'anna' },
+            { after: '1 d', do: 'pause', customer: 'anna', for: 'P1M' },
+            { at: '2026-07-01T11:00:00Z', do: 'failPayments', customer: 'anna' },
+            """,
+            head: Self.googlePlay
+        )
+        #expect(report.passed)
+        #expect(
+            try types(requests) == [
+                "INITIAL_PURCHASE", "SUBSCRIPTION_PAUSED", "SUBSCRIPTION_PAUSED",
+                "EXPIRATION SUBSCRIPTION_PAUSED", "RENEWAL",
+            ]
+        )
+        let paused = try event(requests[1])
+        #expect(paused["auto_resume_at_ms"]?.int64 == Self.ms("2026-07-01T10:00:00Z"))
+        #expect(try event(requests[3])["auto_resume_at_ms"] == nil)
     }
 
     @Test func `a purchase is inactive while its store serves no data`() async throws {

@@ -8,6 +8,12 @@ extension GooglePlayMachine {
         return self[place].resource(at: now)
     }
 
+    /// Returns the end of a subscription's planned or running pause; nil without one.
+    public func pauseEnd(of token: String) -> Int64? {
+        guard case .subscription(let place) = tokens[token] else { return nil }
+        return self[place].pauseEnd
+    }
+
     /// Returns `purchases.productsv2`; nil if the token belongs to no one-time purchase.
     public func product(token: String) -> JSONObject? {
         guard case .purchase(let place) = tokens[token] else { return nil }

@@ -211,6 +211,17 @@ extension GooglePlaySubscription {
         return [.paused]
     }
 
+    /// The end of the pause, also of one that begins at the next expiry.
+    var pauseEnd: Int64? {
+        items.compactMap { item -> Int64? in
+            switch item.phase {
+            case .paused(let until): until
+            case .running: pauseLength.map { tempo.pause($0).end(of: 1, from: item.end) }
+            case .awaited, .following, .silent, .grace, .hold, .ended: nil
+            }
+        }.min()
+    }
+
     /// Ends the items that do not renew at their expiry.
     mutating func endItems(at instant: Int64) -> [Kind] {
         let ending = items.indices.filter {

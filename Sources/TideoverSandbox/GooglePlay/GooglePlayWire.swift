@@ -93,10 +93,7 @@ extension GooglePlaySubscription {
 
     private var pausedStateContext: JSONValue? {
         guard state == .paused else { return nil }
-        let ends = items.compactMap { item -> Int64? in
-            if case .paused(let until) = item.phase { until } else { nil }
-        }
-        return ends.min().map { ["autoResumeTime": GooglePlayWire.time($0)] }
+        return pauseEnd.map { ["autoResumeTime": GooglePlayWire.time($0)] }
     }
 
     private func outOfAppPurchaseContext(_ predecessor: Predecessor) -> JSONValue {

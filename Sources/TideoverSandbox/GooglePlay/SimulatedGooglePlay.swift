@@ -128,6 +128,14 @@ public actor SimulatedGooglePlay {
         service.machine.subscription(token: token)
     }
 
+    /// Returns the same with the end of a planned pause, which only the API's first version names.
+    func subscriptionWithPause(token: String) -> JSONObject? {
+        var resource = service.machine.subscription(token: token)
+        let end = service.machine.pauseEnd(of: token)
+        resource?["autoResumeTimeMillis"] = end.map { .string(String($0)) }
+        return resource
+    }
+
     /// Returns the newest order of a purchase; nil for a token without an order.
     public func newestOrder(of token: String) -> String? {
         if let product = service.machine.product(token: token) { return product["orderId"]?.string }

@@ -59,13 +59,19 @@ extension RelayedPurchase {
         case ("ONE_TIME_CHARGE", _):
             isPaid()
             return [RelayNews(type: .nonRenewingPurchase)]
-        case ("DID_RENEW", _), ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), ("OFFER_REDEEMED", _):
+        case ("DID_RENEW", _), ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"),
+            ("OFFER_REDEEMED", "UPGRADE"):
             isPaid()
             let converts = periodType == "TRIAL" && self.periodType == "NORMAL"
             return [RelayNews(type: .renewal, more: ["is_trial_conversion": .bool(converts)])]
-        case ("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE"):
+        case ("DID_CHANGE_RENEWAL_PREF", "DOWNGRADE"), ("OFFER_REDEEMED", "DOWNGRADE"):
             let next = renewal?["autoRenewProductId"] ?? .null
             return [RelayNews(type: .productChange, more: ["new_product_id": next])]
+        case ("OFFER_REDEEMED", _):
+            // Of the next renewal. It turns renewal on.
+            guard unsubscribedAt != nil else { return [] }
+            unsubscribedAt = nil
+            return [RelayNews(type: .uncancellation)]
         case ("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED"):
             unsubscribedAt = now
             return [RelayNews(type: .cancellation, more: ["cancel_reason": "UNSUBSCRIBE"])]

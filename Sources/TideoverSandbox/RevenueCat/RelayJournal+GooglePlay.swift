@@ -79,7 +79,12 @@ extension RelayedPurchase {
             expiresAt = end
             return [RelayNews(type: .subscriptionExtended)]
         case 10: return expire("SUBSCRIPTION_PAUSED")
-        case 11: return [RelayNews(type: .subscriptionPaused)]
+        case 11:
+            // Google reports a cancelled plan in the same way, which is no event.
+            autoResumesAt = resource["autoResumeTimeMillis"]?.string.flatMap { Int64($0) }
+            return autoResumesAt.map { end in
+                [RelayNews(type: .subscriptionPaused, more: ["auto_resume_at_ms": .integer(end)])]
+            } ?? []
         case 12:
             (expiresAt, refundedAt, graceUntil) = (end, now, nil)
             return refund()

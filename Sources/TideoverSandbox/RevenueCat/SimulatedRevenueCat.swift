@@ -26,7 +26,8 @@ public actor SimulatedRevenueCat {
     ///   - setup: The configuration of its project.
     ///   - seed: The seed of its event ids.
     ///   - now: The time on its clock, in milliseconds since 1970.
-    ///   - readPlay: `purchases.subscriptionsv2` of a token as Google Play answers it now.
+    ///   - readPlay: `purchases.subscriptionsv2` of a token as Google Play answers it now, and the
+    ///     end of a planned pause in `autoResumeTimeMillis`.
     public init(
         _ setup: RelaySetup,
         seed: UInt64,

@@ -18,7 +18,7 @@ struct ScenarioRelayStage: Sendable {
             part.setup,
             seed: scenario.seed,
             now: scenario.start,
-            readPlay: { token in await googlePlay?.store.subscription(token: token) }
+            readPlay: { token in await googlePlay?.store.subscriptionWithPause(token: token) }
         )
         isAlone = part.isAlone
         path = fill(target.deliverPath, ["app": scenario.app.id]) { $0 }
