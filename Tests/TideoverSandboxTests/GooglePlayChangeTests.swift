@@ -42,6 +42,28 @@ import TideoverSandbox
         #expect(try store.pass(until: "2026-06-01T10:00:00Z") == ["2026-06-01 10:00:00 2"])
     }
 
+    @Test func `a subscription restored in grace has the rest of that grace`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.failPayments)
+        try store.pass(until: "2026-06-03T11:00:00Z")
+        try store.act(.cancel(product: nil, survey: nil))
+        #expect(try store.state() == "CANCELED")
+        #expect(try store.act(.restart(product: nil)) == ["7"])
+        #expect(try store.state() == "IN_GRACE_PERIOD")
+        #expect(try store.truth() == .grace(until: InstantText.read("2026-06-08T10:00:00Z") ?? 0))
+        #expect(try store.pass(until: "2026-06-08T10:00:00Z") == ["2026-06-08 10:00:00 5"])
+    }
+
+    @Test func `a subscription restored in grace is charged if the payment works`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        try store.act(.failPayments)
+        try store.pass(until: "2026-06-03T11:00:00Z")
+        try store.act(.cancel(product: nil, survey: nil))
+        #expect(try store.act(.fixPayments).isEmpty)
+        #expect(try store.act(.restart(product: nil)) == ["7", "2"])
+        #expect(try store.expiry() == "2026-07-01 10:00:00")
+    }
+
     @Test(arguments: [
         (GooglePlayWrite.CancellationType.userRequestedStopRenewals, "userInitiatedCancellation"),
         (.developerRequestedStopPayments, "developerInitiatedCancellation"),

@@ -46,7 +46,10 @@ extension GooglePlayMachine {
     ) throws(GooglePlayRefusal) -> [GooglePlayNotification] {
         switch self[place].cancellation ?? self[place].pendingCancellation {
         case nil: throw refusal(.renewalAlreadyOn, place.account)
-        case .user: return notify(self[place].restart(), of: place)
+        case .user:
+            let restarted = self[place].restart()
+            guard !accounts[place.account].paymentsFail else { return notify(restarted, of: place) }
+            return notify(restarted + charge(self[place].outstanding, of: place), of: place)
         case .system, .developer, .replacement: throw refusal(.notRestorable, place.account)
         }
     }

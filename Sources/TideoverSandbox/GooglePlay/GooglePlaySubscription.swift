@@ -355,6 +355,10 @@ extension GooglePlaySubscription {
         pendingCancellation = nil
         for index in items.indices where items[index].isLive {
             items[index].renews = false
+            switch items[index].phase {
+            case .grace(let since), .silent(let since): items[index].unpaidSince = since
+            default: break
+            }
             items[index].phase = items[index].isSuspended ? .ended : .running
         }
         items.removeAll { $0.phase == .following }
@@ -362,10 +366,17 @@ extension GooglePlaySubscription {
         return isAlive ? [.cancelled] : [.cancelled, .expired]
     }
 
+    /// Turns renewal on again. What was in grace at the cancellation is again, until the same end.
     mutating func restart() -> [Kind] {
         cancellation = nil
         pendingCancellation = nil
-        for index in items.indices where items[index].isLive { items[index].renews = true }
+        for index in items.indices where items[index].isLive {
+            items[index].renews = true
+            guard let since = items[index].unpaidSince else { continue }
+            items[index].unpaidSince = nil
+            items[index].phase =
+                items[index].grace > 0 ? .grace(since: since) : .silent(since: since)
+        }
         return [.restarted]
     }
 
