@@ -62,7 +62,7 @@ struct PlayReads {
         return order
     }
 
-    /// Unknown orders are omitted from the response.
+    /// One unknown order fails the whole request.
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget
     func orders(_ call: PlayCall) throws(PlayAPIError) -> JSONObject {
         let ids = call.request.query.filter { $0.name == "orderIds" }.map(\.value)
