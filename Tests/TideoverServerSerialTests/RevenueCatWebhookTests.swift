@@ -242,12 +242,7 @@ import TideoverSignatures
     @Test func `a trial that becomes paid is a renewal that says so`() async throws {
         let receiver = Receiver()
         let server = try await server(receiver)
-        var trial = Message.purchase()
-        for (name, value) in ["offerType": 1, "price": 0] as JSONObject {
-            trial.transaction?[name] = value
-        }
-        trial.transaction?["offerDiscountType"] = "FREE_TRIAL"
-        try await hear(trial, server)
+        try await hear(Self.trial(), server)
         server.set(Message.end + .minutes(5))
         try await hear(.renewed(), server)
         #expect(try receiver.types() == ["INITIAL_PURCHASE", "RENEWAL"])
@@ -256,21 +251,55 @@ import TideoverSignatures
         await server.close()
     }
 
-    @Test func `a change of product names the new product`() async throws {
+    @Test func `the first payment after a trial is one renewal, also if it failed before`()
+        async throws
+    {
         let receiver = Receiver()
-        let yearly = "cards.pro.yearly"
-        let catalogue = Catalogue(products: [
-            "cards.pro.monthly": Product(
-                entitlements: ["premium"],
-                group: "pro",
-                period: Period(months: 1)
-            ),
-            yearly: Product(entitlements: ["premium"], group: "pro", period: Period(years: 1)),
-        ])
-        let server = try await server(receiver, catalogue: catalogue)
-        try await hear(.purchase(), server)
-        let change = Message.start + .days(5)
-        server.set(change + .minutes(1))
+        let server = try await server(receiver)
+        try await hear(Self.trial(), server)
+        server.set(Message.end + .minutes(1))
+        var failed = Self.trial()
+        failed.uuid = "n-2"
+        (failed.type, failed.subtype, failed.status) = ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", 4)
+        failed.renewal?["isInBillingRetryPeriod"] = true
+        failed.renewal?["gracePeriodExpiresDate"] = (Message.end + .days(16)).wire
+        failed.sign(at: Message.end + .seconds(30))
+        try await hear(failed, server)
+        let recovery = Message.end + .days(3)
+        server.set(recovery + .minutes(1))
+        var recovered = Message.renewed("n-3", signed: recovery)
+        recovered.subtype = "BILLING_RECOVERY"
+        recovered.transaction?["transactionReason"] = "RENEWAL"
+        try await hear(recovered, server)
+        #expect(
+            try receiver.types() == [
+                "INITIAL_PURCHASE", "BILLING_ISSUE", "CANCELLATION BILLING_ERROR", "RENEWAL",
+            ]
+        )
+        #expect(try receiver.events().last?.isTrialConversion == true)
+        await server.close()
+    }
+
+    private static func trial() -> Message {
+        var trial = Message.purchase()
+        for (name, value) in ["offerType": 1, "price": 0] as JSONObject {
+            trial.transaction?[name] = value
+        }
+        trial.transaction?["offerDiscountType"] = "FREE_TRIAL"
+        return trial
+    }
+
+    private static let yearly = "cards.pro.yearly"
+    private static let twoProducts = Catalogue(products: [
+        "cards.pro.monthly": Product(
+            entitlements: ["premium"],
+            group: "pro",
+            period: Period(months: 1)
+        ),
+        yearly: Product(entitlements: ["premium"], group: "pro", period: Period(years: 1)),
+    ])
+
+    private static func upgrade(at change: Instant) -> Message {
         var upgrade = Self.message("n-2", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", at: change)
         upgrade.transaction?["transactionId"] = "2000000000000002"
         upgrade.transaction?["webOrderLineItemId"] = "900000002"
@@ -279,11 +308,34 @@ import TideoverSignatures
         upgrade.transaction?["expiresDate"] = (change + .days(365)).wire
         for name in ["productId", "autoRenewProductId"] { upgrade.renewal?[name] = .string(yearly) }
         upgrade.renewal?["renewalDate"] = (change + .days(365)).wire
-        try await hear(upgrade, server)
+        return upgrade
+    }
+
+    @Test func `an upgrade from a trial is one renewal`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver, catalogue: Self.twoProducts)
+        try await hear(Self.trial(), server)
+        let change = Message.start + .days(5)
+        server.set(change + .minutes(1))
+        try await hear(Self.upgrade(at: change), server)
+        #expect(try receiver.types().dropFirst().sorted() == ["PRODUCT_CHANGE", "RENEWAL"])
+        let renewal = try #require(try receiver.events().last { $0.type.known == .renewal })
+        #expect(renewal.isTrialConversion == true)
+        #expect(renewal.productId == Self.yearly)
+        await server.close()
+    }
+
+    @Test func `a change of product names the new product`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver, catalogue: Self.twoProducts)
+        try await hear(.purchase(), server)
+        let change = Message.start + .days(5)
+        server.set(change + .minutes(1))
+        try await hear(Self.upgrade(at: change), server)
         #expect(try receiver.types().dropFirst() == ["PRODUCT_CHANGE", "RENEWAL"])
         let event = try #require(try receiver.events().dropFirst().first)
         #expect(event.productId == "cards.pro.monthly")
-        #expect(event.newProductId == yearly)
+        #expect(event.newProductId == Self.yearly)
         await server.close()
     }
 

@@ -49,10 +49,12 @@ package struct RevenueCatTranslation {
         switch event.kind {
         case .started, .trialStarted: [(begins, purchase)]
         case .trialConverted: [renewal(isTrialConversion: true)]
-        case .renewed, .resubscribed, .resumed, .billingIssueRecovered: [renewal()]
+        case .renewed, .resubscribed, .resumed: [renewal()]
+        // The first payment after a trial has an event of its own.
+        case .billingIssueRecovered: convertsTrial ? [] : [renewal()]
         case .recoveredByNewPurchase:
-            // A purchase of another lineage has an event of its own.
-            event.recoveredByItself ? [renewal()] : []
+            // So has a purchase of another lineage.
+            event.recoveredByItself && !convertsTrial ? [renewal()] : []
         case .cancelled, .trialCancelled: [cancellation(.unsubscribe)]
         case .uncancelled: [(.uncancellation, purchase)]
         case .paused: [(.subscriptionPaused, purchase), expiration]
@@ -108,20 +110,27 @@ package struct RevenueCatTranslation {
     }
 
     /// The change, and a renewal if the new product began within the period of the former one. A
-    /// later change comes with a renewal of its own.
+    /// later change, and one of a trial, come with a renewal of their own.
     private var productChange: [Part] {
         var change = purchase
         change.product = event.formerProduct ?? change.product
         change.newProduct = event.product
-        let former = purchases.dropLast().last
         let isAtEnd = former?.endsAt.map { $0 <= event.at + .minutes(1) } ?? true
-        return [(.productChange, change)] + (isAtEnd ? [] : [renewal()])
+        return [(.productChange, change)] + (isAtEnd || followsTrial ? [] : [renewal()])
     }
 
     // MARK: The purchase
 
     /// The newest purchase by the event.
     private var current: ListedPurchase? { purchases.last }
+
+    /// The purchase before it.
+    private var former: ListedPurchase? { purchases.dropLast().last }
+
+    private var followsTrial: Bool { former?.revenueCatPeriod == .trial }
+
+    /// Whether the newest purchase is the first paid one after a trial.
+    private var convertsTrial: Bool { followsTrial && current?.revenueCatPeriod != .trial }
 
     private var purchase: RevenueCatMessage.Purchase {
         var purchase = RevenueCatMessage.Purchase(of: event.lineage)
