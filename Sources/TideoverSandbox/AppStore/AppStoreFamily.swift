@@ -28,6 +28,8 @@ extension AppStoreMachine {
         guard self[place].phase == .running else { throw refusal(.notRunning, place) }
         guard share(of: place, held: account) == nil else { throw refusal(.alreadyShared, place) }
         remember(account)
+        let group = self[place].current.product.group
+        let again = accounts[account].subscriptions.contains { $0.current.product.group == group }
         let shared = AppStoreSubscription(
             sharing: self[place],
             from: place,
@@ -35,7 +37,7 @@ extension AppStoreMachine {
             at: now
         )
         return notify(
-            .subscribed(until: shared.current.end, trial: shared.current.isTrial, again: false),
+            .subscribed(until: shared.current.end, trial: shared.current.isTrial, again: again),
             of: add(shared, to: account, sharedBy: place.account)
         )
     }
