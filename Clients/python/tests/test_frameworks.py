@@ -6,7 +6,7 @@ import hmac
 import time
 import unittest
 
-from tideover import EntitlementCache
+from tideover import EntitlementCache, WebhookRefusal, verify_webhook
 
 from .support import reply, snapshot
 from .test_client import client
@@ -29,9 +29,9 @@ CASES = [({}, "deny", 200), ({"access": False}, "allow", 403),
          (None, "allow", 200)]
 
 
-def signed(body):
+def signed(body, secret=b"a secret for these tests"):
     moment = str(int(time.time()))
-    mac = hmac.digest(b"a secret for these tests", f"msg_1.{moment}.".encode() + body, hashlib.sha256)
+    mac = hmac.digest(secret, f"msg_1.{moment}.".encode() + body, hashlib.sha256)
     return {"webhook-id": "msg_1", "webhook-timestamp": moment,
             "webhook-signature": "v1," + base64.b64encode(mac).decode()}
 
@@ -42,6 +42,20 @@ def cache(premium):
             raise OSError("away")
         return reply(200, snapshot(**premium))
     return EntitlementCache(client(route, attempts=1)[0])
+
+
+class Keys(unittest.TestCase):
+    def test_an_empty_secret_verifies_nothing_and_neither_does_one_that_is_not_base64(self):
+        forged = signed(BODY, b"")
+        for keys in ("", " ", [], [""], "whsec_", "whsec_A", "whpk_", "my secret"):
+            with self.assertRaises(ValueError, msg=repr(keys)):
+                verify_webhook(forged, BODY, keys)
+        with self.assertRaises(WebhookRefusal):
+            verify_webhook(forged, BODY, [SECRET, ""])
+
+    def test_a_secret_from_a_file_and_an_empty_former_one_beside_it_verify(self):
+        for keys in (SECRET + "\n", [SECRET, ""], ["", SECRET]):
+            self.assertEqual(verify_webhook(signed(BODY), BODY, keys).id, "msg_1")
 
 
 @unittest.skipUnless(fastapi, "FastAPI is not installed")

@@ -1,7 +1,7 @@
 import { TideoverAPI } from "@tideover/client";
 import {
   EntitlementCache, expressWebhook, fastifyRequireEntitlement, fastifyWebhook, honoRequireEntitlement, honoWebhook,
-  requireEntitlement, withEntitlement,
+  requireEntitlement, verifyWebhook, withEntitlement,
 } from "@tideover/node";
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -13,9 +13,9 @@ import { begin, fakeFetch, reply, snapshot } from "./support/server.mjs";
 
 const secret = `whsec_${Buffer.from("a secret for these tests").toString("base64")}`;
 
-function signed(body, id = "msg_1") {
+function signed(body, id = "msg_1", key = secret) {
   const time = Math.floor(Date.now() / 1000).toString();
-  const text = createHmac("sha256", Buffer.from(secret.slice(6), "base64")).update(`${id}.${time}.${body}`);
+  const text = createHmac("sha256", Buffer.from(key.slice(6), "base64")).update(`${id}.${time}.${body}`);
   return {
     "content-type": "application/json", "webhook-id": id, "webhook-timestamp": time,
     "webhook-signature": `v1,${text.digest("base64")}`,
@@ -48,6 +48,20 @@ test("Express and Node's http: a signed message is handled, any other is refused
     assert.equal((await post("x".repeat(1_100_000), signed(body))).status, 413);
   });
   assert.deepEqual(seen, ["entitlement_changed"]);
+});
+
+test("an empty secret verifies nothing, and neither does one that is not Base64", async () => {
+  const forged = signed(body, "msg_1", "");
+  for (const keys of ["", " ", [], [""], "whsec_", "whsec_A", "whpk_", "my secret", undefined]) {
+    await assert.rejects(verifyWebhook(forged, body, { keys }), TypeError, JSON.stringify(keys));
+  }
+  await assert.rejects(verifyWebhook(forged, body, { keys: [secret, ""] }), { code: "signature" });
+});
+
+test("a secret from a file, and an empty former one beside it, verify", async () => {
+  for (const keys of [`${secret}\n`, [secret, ""], ["", secret]]) {
+    assert.equal((await verifyWebhook(signed(body), body, { keys })).id, "msg_1");
+  }
 });
 
 test("Express: a body read by express.raw is accepted, and a parsed one is reported as a mistake", async () => {

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import ed25519
 
@@ -39,7 +39,9 @@ class Webhook:
 def verify_webhook(headers: Mapping[str, str], body: bytes | str, keys: str | Iterable[str], *,
                    tolerance: float = 300, now: float | None = None) -> Webhook:
     """The message, if one of the keys signed it: secrets (`whsec_`, for `v1`) or public keys
-    (`whpk_`, for `v1a`). Give the body as it was received, not parsed again."""
+    (`whpk_`, for `v1a`); empty ones are ignored. Give the body as it was received, not parsed again.
+    Raises `WebhookRefusal` for any other message, and `ValueError` without a usable key."""
+    known = _keys_in(keys)
     fields = {name.lower(): value for name, value in headers.items()}
     identifier, moment, signatures = (
         fields.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))
@@ -50,23 +52,41 @@ def verify_webhook(headers: Mapping[str, str], body: bytes | str, keys: str | It
         raise WebhookRefusal("timestamp")
     content = body.encode() if isinstance(body, str) else body
     signed = f"{identifier}.{moment}.".encode() + content
-    known = [keys] if isinstance(keys, str) else list(keys)
     if not any(_holds(signature, signed, key)
                for signature in signatures.split(" ")[:32] for key in known):
         raise WebhookRefusal("signature")
     return Webhook(identifier, int(moment), _object(content))
 
 
-def _holds(signature: str, signed: bytes, key: str) -> bool:
+class _Key(NamedTuple):
+    is_public: bool
+    data: bytes
+
+
+def _keys_in(given: str | Iterable[str]) -> list[_Key]:
+    """The usable keys. Everyone can sign by an empty secret, so that none may remain."""
+    texts = [text.strip() for text in ([given] if isinstance(given, str) else given)]
+    keys = [_key(text) for text in texts if text]
+    if not keys:
+        raise ValueError("No webhook key is given. Set the secret that `tideover webhooks` prints.")
+    return keys
+
+
+def _key(text: str) -> _Key:
+    data = _decoded(text.removeprefix("whpk_").removeprefix("whsec_"))
+    if not data:
+        raise ValueError("A webhook key is not Base64. Give all of `whsec_...` or `whpk_...`.")
+    return _Key(text.startswith("whpk_"), data)
+
+
+def _holds(signature: str, signed: bytes, key: _Key) -> bool:
     version, _, text = signature.partition(",")
-    is_public = key.startswith("whpk_")
-    secret = _decoded(key.removeprefix("whpk_").removeprefix("whsec_"))
     given = _decoded(text)
-    if secret is None or given is None:
+    if given is None:
         return False
-    if version == "v1" and not is_public:
-        return hmac.compare_digest(hmac.digest(secret, signed, "sha256"), given)
-    return version == "v1a" and is_public and ed25519.verify(secret, given, signed)
+    if version == "v1" and not key.is_public:
+        return hmac.compare_digest(hmac.digest(key.data, signed, "sha256"), given)
+    return version == "v1a" and key.is_public and ed25519.verify(key.data, given, signed)
 
 
 def _decoded(text: str) -> bytes | None:

@@ -26,7 +26,7 @@ export type WebhookHeaders =
 export interface WebhookOptions {
   /**
    * Secrets (`whsec_`, for `v1`) and public keys (`whpk_`, for `v1a`); two while one replaces the
-   * other.
+   * other. Empty ones are ignored.
    */
   keys: string | readonly string[];
   /** How many seconds the timestamp may be from now: 300 unless given. */
@@ -44,10 +44,12 @@ export interface Webhook {
 
 /**
  * The message, if one of the keys signed it. Give the body as it was received, not parsed again.
+ * Throws a `WebhookRefusal` for any other message, and a `TypeError` without a usable key.
  */
 export async function verifyWebhook(
   headers: WebhookHeaders, body: string | Uint8Array, options: WebhookOptions,
 ): Promise<Webhook> {
+  const keys = keysIn(options.keys);
   const id = header(headers, "webhook-id");
   const time = header(headers, "webhook-timestamp");
   const signatures = header(headers, "webhook-signature");
@@ -57,12 +59,33 @@ export async function verifyWebhook(
   if (!(Math.abs(now - timestamp) <= (options.tolerance ?? 300))) throw new WebhookRefusal("timestamp");
   const bytes = Buffer.from(body);
   const signed = Buffer.concat([Buffer.from(`${id}.${time}.`), bytes]);
-  const keys = typeof options.keys === "string" ? [options.keys] : options.keys;
   if (!(await isSigned(signed, signatures, keys))) throw new WebhookRefusal("signature");
   return { id, timestamp, payload: object(bytes.toString()) };
 }
 
-async function isSigned(signed: Buffer, signatures: string, keys: readonly string[]): Promise<boolean> {
+interface Key {
+  isPublic: boolean;
+  bytes: Uint8Array;
+}
+
+/** The usable keys. Everyone can sign by an empty secret, so that none may remain. */
+function keysIn(given: string | readonly string[]): Key[] {
+  const texts = (typeof given === "string" ? [given] : given ?? []).map((text) => text?.trim());
+  const keys = texts.filter((text) => text).map(keyOf);
+  if (keys.length === 0) throw new TypeError("No webhook key is given. Set the secret that `tideover webhooks` prints.");
+  return keys;
+}
+
+function keyOf(text: string): Key {
+  const body = text.replace(/^(whsec|whpk)_/, "");
+  const bytes = Buffer.from(body, "base64");
+  if (bytes.length === 0 || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(body)) {
+    throw new TypeError("A webhook key is not Base64. Give all of `whsec_...` or `whpk_...`.");
+  }
+  return { isPublic: text.startsWith("whpk_"), bytes };
+}
+
+async function isSigned(signed: Buffer, signatures: string, keys: readonly Key[]): Promise<boolean> {
   for (const signature of signatures.split(" ").slice(0, 32)) {
     const [version = "", text = ""] = signature.split(",");
     const bytes = Buffer.from(text, "base64");
@@ -73,9 +96,9 @@ async function isSigned(signed: Buffer, signatures: string, keys: readonly strin
   return false;
 }
 
-async function holds(version: string, signature: Buffer, signed: Buffer, key: string): Promise<boolean> {
-  const isPublic = key.startsWith("whpk_");
-  const bytes = Buffer.from(key.replace(/^(whsec|whpk)_/, ""), "base64");
+async function holds(
+  version: string, signature: Buffer, signed: Buffer, { isPublic, bytes }: Key,
+): Promise<boolean> {
   if (version === "v1" && !isPublic) {
     const right = createHmac("sha256", bytes).update(signed).digest();
     return signature.length === right.length && timingSafeEqual(signature, right);
