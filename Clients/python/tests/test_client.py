@@ -1,5 +1,6 @@
 import http.server
 import threading
+import time
 import unittest
 
 from tideover import Answer, EntitlementCache, Tideover, TideoverError
@@ -265,6 +266,84 @@ class Cache(unittest.TestCase):
         for customer in ("a", "b", "c", "b", "c"):
             self.status(customer)
         self.assertEqual(len(self.server.requests), 3)
+
+    def test_a_server_that_does_not_answer_is_waited_for_briefly_and_its_answer_is_kept(self):
+        go_on = threading.Event()
+
+        def route(_, count):
+            if count > 1:
+                go_on.wait(30)
+            return reply(200, self.answer)
+        api, server, _ = client(route, attempts=1)
+        self.cache = EntitlementCache(api, clock=lambda: self.now, max_wait=0.02)
+        self.status()
+        self.now += 30
+        self.assertEqual([self.status(), self.status()], ["granted", "granted"])
+        self.assertEqual((self.cache.prompt("anna")["kind"], len(server.requests)), ("none", 2))
+        self.answer = snapshot(at=self.now, version=2, access=False, state="expired")
+        question = self.cache._asked["anna"]
+        go_on.set()
+        question.entry.result(30)
+        self.assertEqual((self.status(), len(server.requests)), ("denied", 2))
+
+    def test_many_threads_cause_one_request(self):
+        arrived, go_on = threading.Barrier(9), threading.Event()
+
+        def route(*_):
+            go_on.wait(30)
+            return reply(200, snapshot())
+        api, server, _ = client(route, attempts=1)
+        self.cache = EntitlementCache(api, clock=lambda: self.now)
+        found = []
+
+        def ask():
+            arrived.wait(30)
+            found.append(self.status())
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        arrived.wait(30)
+        time.sleep(0.1)  # the others ask meanwhile, or would
+        go_on.set()
+        for thread in threads:
+            thread.join(30)
+        self.assertEqual((found, len(server.requests)), (["granted"] * 8, 1))
+
+    def test_an_answer_from_before_a_change_that_a_webhook_reported_is_not_kept(self):
+        cache = None
+
+        def route(_, count):
+            if count > 1:
+                return reply(200, snapshot(version=2))
+            cache.forget("anna")
+            return reply(200, snapshot(access=False, state="expired"))
+        api, _, _ = client(route, attempts=1)
+        cache = self.cache = EntitlementCache(api, clock=lambda: self.now)
+        self.assertEqual([self.status(), self.status()], ["denied", "granted"])
+
+    def test_a_customer_is_forgotten_under_each_of_its_ids(self):
+        id = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        self.answer = {**snapshot(), "customer": id}
+        for _ in range(2):
+            self.assertEqual([self.status("u_42"), self.status(id.upper())], ["granted", "granted"])
+        self.assertEqual(len(self.server.requests), 2)
+        self.answer = {**snapshot(version=2, access=False, state="expired"), "customer": id}
+        self.cache.forget(id)
+        self.assertEqual([self.status("u_42"), self.status(id.upper())], ["denied", "denied"])
+
+    def test_a_stopped_worker_leaves_no_request_that_others_wait_for(self):
+        class Stopped(BaseException):
+            pass
+
+        def route(_, count):
+            if count == 1:
+                raise Stopped
+            return reply(200, snapshot())
+        api, _, _ = client(route, attempts=1)
+        self.cache = EntitlementCache(api, clock=lambda: self.now)
+        with self.assertRaises(Stopped):
+            self.status()
+        self.assertEqual(self.status(), "granted")
 
     def test_an_entitlement_outside_of_the_catalogue_is_neither(self):
         self.assertEqual(self.status(name="gold"), "unnamed")

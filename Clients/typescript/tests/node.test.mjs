@@ -228,6 +228,52 @@ test("the cache is bounded and can be cleared", async () => {
   assert.equal(requests.length, 5);
 });
 
+test("a server that does not answer is waited for briefly, and its answer is kept", async () => {
+  let answer;
+  const { fetch, requests } = fakeFetch((_, count) => (
+    count === 1 ? reply(200, snapshot()) : new Promise((resolve) => { answer = resolve; })));
+  let now = begin;
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => now, maxWait: 20 });
+  const ask = async () => (await entitlements.answer("anna", "premium")).status;
+  await ask();
+  now += 30_000;
+  assert.deepEqual([await ask(), await ask()], ["granted", "granted"]);
+  assert.deepEqual([(await entitlements.prompt("anna")).kind, requests.length], ["none", 2]);
+  answer(reply(200, snapshot({ at: now, version: 2, premium: denied })));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.deepEqual([await ask(), requests.length], ["denied", 2]);
+});
+
+test("an answer from before a change that a webhook reported is not kept", async () => {
+  const answers = [];
+  const { fetch } = fakeFetch(() => new Promise((resolve) => answers.push(resolve)));
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => begin });
+  const ask = async () => (await entitlements.answer("anna", "premium")).status;
+  const before = ask();
+  entitlements.forget("anna");
+  const since = ask();
+  answers[1](reply(200, snapshot({ version: 2 })));
+  assert.equal(await since, "granted");
+  answers[0](reply(200, snapshot({ premium: denied })));
+  assert.equal(await before, "denied");
+  assert.equal(await ask(), "granted");
+});
+
+test("a customer is forgotten under each of its ids", async () => {
+  const id = "7e3fb20b-4cdb-47cc-936d-99d65f608138";
+  const { world, requests, entitlements } = cached({ ...snapshot(), customer: id });
+  const ask = async () => (await entitlements.answer("u_42", "premium")).status
+    + (await entitlements.answer(id.toUpperCase(), "premium")).status;
+  await ask();
+  await ask();
+  assert.equal(requests.length, 2);
+  world.answer = { ...snapshot({ version: 2, premium: denied }), customer: id };
+  entitlements.forget(id);
+  assert.equal(await ask(), "denieddenied");
+});
+
 const cases = [
   ["granted", snapshot(), "deny", 200],
   ["denied", snapshot({ premium: denied }), "allow", 403],

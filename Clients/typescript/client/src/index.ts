@@ -5,7 +5,7 @@ export * from "./answer.js";
 export { TideoverError } from "./errors.js";
 export type { RetryOptions } from "./http.js";
 export { instant } from "./instant.js";
-export { answerOf, believe, renewAt } from "./pass.js";
+export { answerOf, believe, customerID, renewAt } from "./pass.js";
 export type { DeviceTime, Pass, PassAnswer, PassExpectation, PassRefusal } from "./pass.js";
 export type { Clock, Fetch, FetchInit, FetchResponse, KeyValueStore } from "./platform.js";
 export { schedule } from "./platform.js";

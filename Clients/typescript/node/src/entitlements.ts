@@ -1,4 +1,4 @@
-import { TideoverError, answerFrom, instant, promptIn, statedIn } from "@tideover/client";
+import { TideoverError, answerFrom, customerID, instant, promptIn, statedIn } from "@tideover/client";
 import type { Answer, DatedSnapshot, EntitlementName, Prompt, TideoverAPI } from "@tideover/client";
 
 export interface EntitlementCacheOptions {
@@ -6,6 +6,11 @@ export interface EntitlementCacheOptions {
   maxAge?: number;
   /** How long it is used while the server cannot be reached: 10 minutes unless given. */
   maxStale?: number;
+  /**
+   * How long the server is waited for while an older answer can be used: 2,000 ms unless given. The
+   * request goes on, and its answer is kept.
+   */
+  maxWait?: number;
   /** How many customers are kept: 10,000 unless given. */
   maxCustomers?: number;
   clock?: () => number;
@@ -16,18 +21,26 @@ interface Entry extends DatedSnapshot {
   readAt: number;
 }
 
+/** A request about a customer that is under way. */
+interface Question {
+  begun: number;
+  entry: Promise<Entry>;
+}
+
 /** What customers may use, for a back end: never kept past the instant at which it changes. */
 export class EntitlementCache {
   private readonly entries = new Map<string, Entry>();
-  private readonly asked = new Map<string, Promise<void>>();
+  private readonly asked = new Map<string, Question>();
   private readonly maxAge: number;
   private readonly maxStale: number;
+  private readonly maxWait: number;
   private readonly maxCustomers: number;
   private readonly clock: () => number;
 
   constructor(readonly api: TideoverAPI, options: EntitlementCacheOptions = {}) {
     this.maxAge = options.maxAge ?? 30_000;
     this.maxStale = options.maxStale ?? 600_000;
+    this.maxWait = options.maxWait ?? 2_000;
     this.maxCustomers = options.maxCustomers ?? 10_000;
     this.clock = options.clock ?? Date.now;
   }
@@ -37,39 +50,50 @@ export class EntitlementCache {
    * `bad-customer` for an id that no customer can have.
    */
   async answer(customer: string, name: EntitlementName): Promise<Answer> {
-    const held = this.stated(customer, name, this.maxAge);
-    if (held) return held;
+    const young = this.stated(customer, name, this.maxAge);
+    if (young) return young;
+    const older = () => this.stated(customer, name, this.maxStale);
+    let entry: Entry | undefined;
     try {
-      await this.ask(customer);
+      entry = await this.newest(customer, older);
     } catch (error) {
       if (error instanceof TideoverError && error.code === "bad-customer") throw error;
-      return this.stated(customer, name, this.maxStale) ?? { status: "unknown", because: "offline" };
+      return older() ?? { status: "unknown", because: "offline" };
     }
+    if (!entry) return older() ?? { status: "unknown", because: "offline" };
     // The server has just answered: this counts for this request, even if it changes this instant.
-    return this.stated(customer, name, Infinity, true) ?? { status: "unknown", because: "unnamed" };
+    const entitlement = entry.snapshot.entitlements[name];
+    return entitlement ? answerFrom(entitlement, "server") : { status: "unknown", because: "unnamed" };
   }
 
   /** The message for a customer with a failed payment; undefined if that cannot be found out. */
   async prompt(customer: string): Promise<Prompt | undefined> {
-    const held = this.prompted(customer, this.maxAge);
-    if (held) return held;
+    const young = this.prompted(customer, this.maxAge);
+    if (young) return young;
+    const older = () => this.prompted(customer, this.maxStale);
     try {
-      await this.ask(customer);
+      const entry = await this.newest(customer, older);
+      return entry ? entry.snapshot.prompt : older();
     } catch {
-      return this.prompted(customer, this.maxStale);
+      return older();
     }
-    return this.entries.get(customer)?.snapshot.prompt;
   }
 
-  /** Forgets what is kept of a customer, for example when a webhook reports a change. */
+  /**
+   * Forgets what is kept of a customer and of the aliases of this id, for example when a webhook
+   * reports a change. An answer that is under way is not kept: it can be older than the change.
+   */
   forget(customer: string): void {
-    this.entries.delete(customer);
+    const id = customerID(customer);
+    this.asked.delete(id);
+    for (const [key, { snapshot }] of this.entries) {
+      if (key === id || snapshot.customer === id) this.entries.delete(key);
+    }
   }
 
-  private stated(customer: string, name: string, maxAge: number, isNew = false): Answer | undefined {
+  private stated(customer: string, name: string, maxAge: number): Answer | undefined {
     const entry = this.entry(customer, maxAge);
-    if (!entry) return undefined;
-    const entitlement = isNew ? entry.snapshot.entitlements[name] : statedIn(entry, name, this.serverTime(entry));
+    const entitlement = entry && statedIn(entry, name, this.serverTime(entry));
     return entitlement && answerFrom(entitlement, "server");
   }
 
@@ -79,7 +103,7 @@ export class EntitlementCache {
   }
 
   private entry(customer: string, maxAge: number): Entry | undefined {
-    const entry = this.entries.get(customer);
+    const entry = this.entries.get(customerID(customer));
     if (!entry) return undefined;
     const age = this.clock() - entry.readAt;
     return age < 0 || age >= maxAge ? undefined : entry;
@@ -89,26 +113,63 @@ export class EntitlementCache {
     return asOf + this.clock() - readAt;
   }
 
-  /** Asks for a customer once, however many wait for it. */
-  private ask(customer: string): Promise<void> {
-    const running = this.asked.get(customer);
-    if (running) return running;
-    const asking = this.read(customer).finally(() => this.asked.delete(customer));
-    this.asked.set(customer, asking);
-    return asking;
+  /** What the server answers; undefined if it takes too long and there is an `older` answer. */
+  private async newest(customer: string, older: () => unknown): Promise<Entry | undefined> {
+    const { begun, entry } = this.ask(customer);
+    if (older() === undefined) return entry;
+    const left = Math.min(this.maxWait, begun + this.maxWait - this.clock());
+    const found = await firstOf(entry, left);
+    return found ?? (older() === undefined ? entry : undefined);
   }
 
-  private async read(customer: string): Promise<void> {
-    const held = this.entries.get(customer);
+  /** Asks for a customer once, however many wait for it. */
+  private ask(customer: string): Question {
+    const id = customerID(customer);
+    const running = this.asked.get(id);
+    if (running) return running;
     const begun = this.clock();
+    const question: Question = { begun, entry: this.read(customer, begun) };
+    const isLast = () => this.asked.get(id) === question && this.asked.delete(id);
+    question.entry = question.entry.then(
+      (entry) => {
+        if (isLast()) this.keep(id, entry);
+        return entry;
+      },
+      (error: unknown) => {
+        isLast();
+        throw error;
+      });
+    // It can fail after all who waited have got an older answer.
+    question.entry.catch(() => {});
+    this.asked.set(id, question);
+    return question;
+  }
+
+  private async read(customer: string, begun: number): Promise<Entry> {
+    const held = this.entries.get(customerID(customer));
     const answer = await this.api.snapshot(customer, held?.etag);
-    const entry = answer
-      ? { ...answer, readAt: begun, asOf: instant(answer.snapshot.asOf) ?? begun }
-      : held && { ...held, readAt: begun, asOf: held.asOf + Math.max(0, begun - held.readAt) };
-    if (!entry) return;
-    this.entries.delete(customer);
-    this.entries.set(customer, entry);
+    if (answer) return { ...answer, readAt: begun, asOf: instant(answer.snapshot.asOf) ?? begun };
+    if (!held) throw TideoverError.malformed(304);
+    return { ...held, readAt: begun, asOf: held.asOf + Math.max(0, begun - held.readAt) };
+  }
+
+  private keep(id: string, entry: Entry): void {
+    this.entries.delete(id);
+    this.entries.set(id, entry);
     const oldest = this.entries.keys().next();
     if (this.entries.size > this.maxCustomers && !oldest.done) this.entries.delete(oldest.value);
+  }
+}
+
+/** The value of a promise; undefined if it takes longer. */
+async function firstOf<Value>(promise: Promise<Value>, milliseconds: number): Promise<Value | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, milliseconds));
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
