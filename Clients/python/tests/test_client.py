@@ -331,6 +331,28 @@ class Cache(unittest.TestCase):
         self.cache.forget(id)
         self.assertEqual([self.status("u_42"), self.status(id.upper())], ["denied", "denied"])
 
+    def test_a_server_that_refuses_the_key_is_a_mistake_to_correct_and_no_outage(self):
+        answer = reply(200, snapshot())
+        api, _, _ = client(lambda *_: answer, attempts=1)
+        self.cache = EntitlementCache(api, clock=lambda: self.now)
+        self.status()
+        for status, name in ((401, "key-unknown"), (403, "key-not-allowed"), (404, "unknown-app")):
+            answer = problem(status, name)
+            with self.assertRaises(TideoverError) as raised:
+                self.status("ben")
+            self.assertEqual(raised.exception.code, name)
+            self.assertIsNone(self.cache.prompt("ben"))
+        # What is known of a customer still counts, for the ten minutes of an outage.
+        self.now += 599.999
+        self.assertEqual(self.status(), "granted")
+        self.now += 0.001
+        with self.assertRaises(TideoverError):
+            self.status()
+        # A proxy has such a page while the server is away.
+        for answer in (reply(403, b"<html>"), reply(404, b"<html>"), reply(200, b"<html>"),
+                       problem(503, "overloaded")):
+            self.assertEqual(self.status("ben"), "offline")
+
     def test_a_stopped_worker_leaves_no_request_that_others_wait_for(self):
         class Stopped(BaseException):
             pass

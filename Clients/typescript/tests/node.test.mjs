@@ -9,7 +9,7 @@ import { once } from "node:events";
 import http from "node:http";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { begin, fakeFetch, reply, snapshot } from "./support/server.mjs";
+import { begin, fakeFetch, problem, reply, snapshot } from "./support/server.mjs";
 
 const secret = `whsec_${Buffer.from("a secret for these tests").toString("base64")}`;
 
@@ -272,6 +272,36 @@ test("a customer is forgotten under each of its ids", async () => {
   world.answer = { ...snapshot({ version: 2, premium: denied }), customer: id };
   entitlements.forget(id);
   assert.equal(await ask(), "denieddenied");
+});
+
+test("a server that refuses the key is a mistake to correct, not an outage that admits everyone", async () => {
+  let answer = reply(200, snapshot());
+  let now = begin;
+  const { fetch } = fakeFetch(() => answer);
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => now });
+  await entitlements.answer("anna", "premium");
+  for (const [status, name] of [[401, "key-unknown"], [403, "key-not-allowed"], [404, "unknown-app"]]) {
+    answer = problem(status, name);
+    await assert.rejects(entitlements.answer("ben", "premium"), { code: name });
+    assert.equal(await entitlements.prompt("ben"), undefined);
+    const options = { entitlements, unknown: "allow", customer: () => "ben" };
+    // Express would send the customer the status of the error.
+    const errors = [];
+    await requireEntitlement("premium", options)({}, {}, (error) => errors.push(error));
+    assert.match(String(errors[0]), new RegExp(`refuses the request of this back end: ${name}`));
+    assert.equal(errors[0].status, undefined);
+    assert.equal(errors[0].cause.status, status);
+  }
+  // What is known of a customer still counts, for the ten minutes of an outage.
+  now += 599_999;
+  assert.equal((await entitlements.answer("anna", "premium")).status, "granted");
+  now += 1;
+  await assert.rejects(entitlements.answer("anna", "premium"), { code: "unknown-app" });
+  // A proxy has such a page while the server is away.
+  for (answer of [reply(403, "<html>"), reply(404, "<html>"), reply(200, "<html>"), problem(503, "overloaded")]) {
+    assert.deepEqual(await entitlements.answer("ben", "premium"), { status: "unknown", because: "offline" });
+  }
 });
 
 const cases = [

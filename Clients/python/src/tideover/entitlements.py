@@ -57,8 +57,9 @@ class EntitlementCache:
         self._lock = threading.Lock()
 
     def answer(self, customer: str, name: str) -> Answer:
-        """Whether a customer may use something now; `offline` if that cannot be found out. Raises
-        `bad-customer` for an id that no customer can have."""
+        """Whether a customer may use something now; `offline` if the server cannot be reached.
+        Raises the error of a server that refuses the request, for example `key-unknown`: that does
+        not pass by itself. Raises `bad-customer` for an id that no customer can have."""
         held = self._stated(self._entry(customer), name, self._max_age)
         if held is not None:
             return held
@@ -69,9 +70,9 @@ class EntitlementCache:
         try:
             entry = self._newest(customer, older)
         except TideoverError as error:
-            if error.code == "bad-customer":
-                raise
             held = older()
+            if held is None and _is_refused(error):
+                raise
             return Answer("unknown", "offline") if held is None else held
         if entry is None:
             held = older()
@@ -196,3 +197,9 @@ class EntitlementCache:
             self._entries.move_to_end(key)
             if len(self._entries) > self._max_customers:
                 self._entries.popitem(last=False)
+
+
+def _is_refused(error: TideoverError) -> bool:
+    """Whether the server itself refuses the request, so that the same request never succeeds: the
+    key, the app or the customer's id is wrong. A proxy's page with such a status is an outage."""
+    return error.code == "bad-customer" or (error.problem is not None and not error.is_transient)

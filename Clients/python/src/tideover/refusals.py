@@ -7,7 +7,8 @@ from .answers import Answer
 from .entitlements import EntitlementCache
 
 Unknown = Literal["allow", "deny"]
-"""What happens while it is not known whether the customer may: nothing is assumed for you."""
+"""What happens while it is not known whether the customer may: nothing is assumed for you. `allow`
+also admits customers of whom the server knows no purchase yet."""
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,9 @@ export class EntitlementCache {
   }
 
   /**
-   * Whether a customer may use something now; `offline` if that cannot be found out. Throws
-   * `bad-customer` for an id that no customer can have.
+   * Whether a customer may use something now; `offline` if the server cannot be reached. Throws the
+   * error of a server that refuses the request, for example with `key-unknown`: that does not pass
+   * by itself. Throws `bad-customer` for an id that no customer can have.
    */
   async answer(customer: string, name: EntitlementName): Promise<Answer> {
     const young = this.stated(customer, name, this.maxAge);
@@ -57,8 +58,9 @@ export class EntitlementCache {
     try {
       entry = await this.newest(customer, older);
     } catch (error) {
-      if (error instanceof TideoverError && error.code === "bad-customer") throw error;
-      return older() ?? { status: "unknown", because: "offline" };
+      const held = older();
+      if (!held && isRefused(error)) throw error;
+      return held ?? { status: "unknown", because: "offline" };
     }
     if (!entry) return older() ?? { status: "unknown", because: "offline" };
     // The server has just answered: this counts for this request, even if it changes this instant.
@@ -159,6 +161,15 @@ export class EntitlementCache {
     const oldest = this.entries.keys().next();
     if (this.entries.size > this.maxCustomers && !oldest.done) this.entries.delete(oldest.value);
   }
+}
+
+/**
+ * Whether the server itself refuses the request, so that the same request never succeeds: the key,
+ * the app or the customer's id is wrong. A proxy's page with such a status is an outage.
+ */
+function isRefused(error: unknown): boolean {
+  if (!(error instanceof TideoverError)) return false;
+  return error.code === "bad-customer" || (error.problem !== undefined && !error.isTransient);
 }
 
 /** The value of a promise; undefined if it takes longer. */

@@ -1,3 +1,4 @@
+import { TideoverError } from "@tideover/client";
 import type { Answer, EntitlementName } from "@tideover/client";
 import type { EntitlementCache } from "./entitlements.js";
 
@@ -5,7 +6,10 @@ export interface RequireOptions<Request> {
   entitlements: EntitlementCache;
   /** Returns the id of the signed-in customer; undefined or empty if there is none. */
   customer: (request: Request) => string | undefined | Promise<string | undefined>;
-  /** What happens while it is not known whether the customer may: nothing is assumed for you. */
+  /**
+   * What happens while it is not known whether the customer may: nothing is assumed for you. `allow`
+   * also admits customers of whom the server knows no purchase yet.
+   */
   unknown: "allow" | "deny";
 }
 
@@ -24,11 +28,22 @@ export async function refusal<Request>(
 ): Promise<Refusal | undefined> {
   const customer = await options.customer(request);
   if (!customer) return problem(401, "signed-out", "Sign in first.");
-  const answer = await options.entitlements.answer(customer, name);
+  const answer = await answered(customer, name, options.entitlements);
   switch (answer.status) {
     case "granted": return undefined;
     case "denied": return problem(403, "not-entitled", `This needs ${name}.`);
     case "unknown": return options.unknown === "allow" ? undefined : unknown(name, answer.because);
+  }
+}
+
+/** The cache's answer. Frameworks would answer the customer with the status of an error of the server. */
+async function answered(customer: string, name: EntitlementName, entitlements: EntitlementCache): Promise<Answer> {
+  try {
+    return await entitlements.answer(customer, name);
+  } catch (error) {
+    if (!(error instanceof TideoverError) || error.code === "bad-customer") throw error;
+    const message = `The Tideover server refuses the request of this back end: ${error.message}`;
+    throw Object.assign(new Error(message), { cause: error });
   }
 }
 
