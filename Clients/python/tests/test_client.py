@@ -26,6 +26,11 @@ class Requests(unittest.TestCase):
             url, "https://billing.example.com/v1/apps/cards/customers/u%2F1%20%C3%A4?environment=sandbox")
         self.assertEqual(headers["Authorization"], "Bearer pk_1")
 
+    def test_a_key_from_a_file_is_sent_without_its_new_line(self):
+        server = Server(lambda *_: reply(200, snapshot()))
+        Tideover("https://billing.example.com", "cards", "sk_1\n", send=server).snapshot("anna")
+        self.assertEqual(server.requests[0][2]["Authorization"], "Bearer sk_1")
+
     def test_an_id_that_no_url_can_contain_is_refused_before_anything_is_sent(self):
         api, server, pauses = client(lambda *_: reply(200, snapshot()), environment="sandbox")
         for customer in (".", "..", ""):

@@ -62,7 +62,8 @@ class Tideover:
         # The store of the device: trial offers are then of its products.
         self.store = store
         self._base = f"{url.rstrip('/')}/v1/apps/{_quoted(app)}"
-        self._headers = {"Accept": "application/json", "Authorization": f"Bearer {key}"}
+        # Files of keys end with a new line, which no header can contain.
+        self._headers = {"Accept": "application/json", "Authorization": f"Bearer {key.strip()}"}
         # The languages of the texts, as `Accept-Language` writes them.
         if language is not None:
             self._headers["Accept-Language"] = language
