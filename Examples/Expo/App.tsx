@@ -1,5 +1,5 @@
 // App.tsx
-import { useEffect, useState } from "react";
+import { useEffect, useMemo } from "react";
 import { PurchaseSync } from "@tideover/client";
 import { TideoverProvider } from "@tideover/react-native";
 import * as iap from "react-native-iap";
@@ -7,11 +7,13 @@ import { Cards } from "./Cards";
 import { openSession } from "./tideover";
 
 export default function App({ customer }: { customer: string }) {
-  const [session] = useState(() => openSession(customer));
+  const session = useMemo(() => openSession(customer), [customer]);
   useEffect(() => {
     const sync = new PurchaseSync(session, iap, { onError: (error) => console.warn(error) });
-    void iap.initConnection().then(() => sync.start());
+    let isShown = true;
+    void iap.initConnection().then(async () => { if (isShown) await sync.start(); });
     return () => {
+      isShown = false;
       sync.stop();
       void iap.endConnection();
     };

@@ -84,8 +84,9 @@ describe("the examples beside the real server", { skip }, () => {
     const listeners = new Set();
     const finished = [];
     const requested = [];
+    let connected = Promise.resolve(true);
     Object.assign(phone, {
-      initConnection: async () => true,
+      initConnection: () => connected,
       endConnection: async () => true,
       getAvailablePurchases: async () => [],
       finishTransaction: async ({ purchase }) => finished.push(purchase.id),
@@ -130,7 +131,22 @@ describe("the examples beside the real server", { skip }, () => {
     await world.step({ do: "fixPayments", customer: "anna" });
     await act(async () => find(view.toJSON(), "Button").props.onPress());
     await shows("All your cards");
+
+    // Another customer on the same device has an answer of their own.
+    const other = await world.customer("ben");
+    await act(async () => view.update(createElement(App, { customer: other })));
+    assert.ok(!isOpen());
+    await shows("Start free trial");
+    assert.equal(listeners.size, 1);
     await act(async () => view.unmount());
+    assert.equal(listeners.size, 0);
+
+    // A store that connects after the screen has gone hands nothing to its session.
+    let connect;
+    connected = new Promise((resolve) => { connect = resolve; });
+    await act(async () => { view = create(createElement(App, { customer })); });
+    await act(async () => view.unmount());
+    await act(async () => connect(true));
     assert.equal(listeners.size, 0);
   });
 

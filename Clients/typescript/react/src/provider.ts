@@ -8,7 +8,7 @@ import type { AppStateLike } from "./foreground.js";
 const SessionContext = createContext<CustomerSession | undefined>(undefined);
 
 export interface TideoverProviderProps {
-  /** Make it once for each customer, outside of components or in `useState`. */
+  /** Make it once for each customer, outside of components or in `useMemo` by the customer's id. */
   session: CustomerSession;
   /** React Native's `AppState`; in a browser the page's own events are used. */
   appState?: AppStateLike;
