@@ -205,3 +205,24 @@ test("a purchase that waits and that a restore finds is presented once", async (
   assert.deepEqual(store.finished, ["monthly"]);
   sync.stop();
 });
+
+test("a purchase after a sign-out is not presented for the former customer", async () => {
+  const { store, session, sync, presented } = setUp(() => "accepted");
+  await sync.start();
+  await session.forget();
+  const before = presented().length;
+  store.buy(bought("monthly"));
+  await sync.flush();
+  assert.equal(presented().length, before);
+  assert.deepEqual([store.finished, store.listeners.size], [[], 0]);
+  await assert.rejects(session.reconcile([]), { code: "signed-out", isTransient: false });
+});
+
+test("a purchase is finished although the app's own function fails", async () => {
+  const mistake = new Error("a mistake in the app");
+  const { store, sync, errors, presented } = setUp(
+    () => "accepted", { purchases: [bought("monthly")], onReconciled: () => { throw mistake; } });
+  await sync.start();
+  assert.deepEqual([store.finished, errors, presented().length], [["monthly"], [mistake], 1]);
+  sync.stop();
+});

@@ -6,10 +6,10 @@ export class TideoverError extends Error {
 
   private constructor(
     /** `network`, `timeout`, `malformed` (not an answer of this API), the name of a problem, or
-     * `bad-customer` before anything is sent. */
+     * before anything is sent `bad-customer` and `signed-out`. */
     readonly code: string,
     message: string,
-    /** The status of the response; undefined without one. 400 for `bad-customer`. */
+    /** The status of the response; undefined without one. 400 for `bad-customer` and `signed-out`. */
     readonly status?: number,
     /** The problem that the server sent (RFC 9457). */
     readonly problem?: Problem & Record<string, unknown>,
@@ -29,6 +29,10 @@ export class TideoverError extends Error {
 
   static badCustomer(): TideoverError {
     return new TideoverError("bad-customer", "A customer's id cannot be empty, '.' or '..'.", 400);
+  }
+
+  static signedOut(): TideoverError {
+    return new TideoverError("signed-out", "The customer has signed out. Open a session for the next one.", 400);
   }
 
   static malformed(status: number): TideoverError {

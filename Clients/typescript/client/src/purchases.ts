@@ -1,3 +1,4 @@
+import { TideoverError } from "./errors.js";
 import { schedule } from "./platform.js";
 import type { CustomerSession } from "./session.js";
 import type { Reconciled } from "./types.js";
@@ -33,7 +34,8 @@ const longestPause = 600_000;
  * Presents a store's purchases to the server, and finishes each only once the server has it.
  *
  * A purchase that is not finished is handed over by the store again at the next start: whenever the
- * app is ended, nothing is lost. What the server refuses is never finished.
+ * app is ended, nothing is lost. What the server refuses is never finished. It stops when its
+ * session ends.
  */
 export class PurchaseSync<Purchase extends StorePurchase> {
   private waiting: Purchase[] = [];
@@ -105,16 +107,26 @@ export class PurchaseSync<Purchase extends StorePurchase> {
       try {
         const answer = await this.session.reconcile(purchases);
         this.pause = firstPause;
-        this.options.onReconciled?.(answer, purchases);
+        this.report(answer, purchases);
         await this.finish(answer, purchases);
         if (this.waiting.some((purchase) => purchases.includes(purchase))) return this.retryLater();
       } catch (error) {
+        if (error instanceof TideoverError && error.code === "signed-out") return this.stop();
         const newer = this.waiting;
         this.waiting = this.isStopped ? [] : [...purchases];
         this.add(newer);
         this.options.onError?.(error);
         return this.retryLater();
       }
+    }
+  }
+
+  /** A mistake in the app's function must not keep a purchase from being finished. */
+  private report(answer: Reconciled, purchases: readonly Purchase[]): void {
+    try {
+      this.options.onReconciled?.(answer, purchases);
+    } catch (error) {
+      this.options.onError?.(error);
     }
   }
 

@@ -2,6 +2,7 @@ import { answerFrom, answerFromPass } from "./answer.js";
 import type { Answer, EntitlementName } from "./answer.js";
 import { TideoverAPI } from "./api.js";
 import type { APIOptions, Environment } from "./api.js";
+import { TideoverError } from "./errors.js";
 import { instant } from "./instant.js";
 import { believe, boundaries, now, renewAt } from "./pass.js";
 import type { DeviceTime, Pass, PassRefusal } from "./pass.js";
@@ -184,10 +185,12 @@ export class CustomerSession {
 
   /**
    * Presents what the device has in hand, such as the purchase objects of react-native-iap, and
-   * returns what became of each. Rejects if the server cannot be reached.
+   * returns what became of each. Rejects if the server cannot be reached. After `forget` it rejects
+   * with `signed-out`: the purchases can be the next customer's.
    */
   async reconcile(evidence: DeviceEvidence | ReadonlyArray<object>): Promise<Reconciled> {
     await this.load();
+    if (this.isForgotten) throw TideoverError.signedOut();
     const number = (this.begun += 1);
     const answer = await this.api.reconcile(this.customer, evidenceOf(evidence));
     await this.accept(answer, undefined, number);
