@@ -98,6 +98,22 @@ test("a clock that is set back restores no access", async () => {
   assert.equal(status(later), "unknown: offline");
 });
 
+test("a clock that lags by hours ends no prompt and no answer of the server early", async () => {
+  const until = new Date(begin + 5 * 3_600_000).toISOString();
+  const answer = snapshot({
+    premium: { state: "grace", accessUntil: until, nextChange: until },
+    prompt: { kind: "soft", entitlement: "premium", key: "grace.soft", arguments: { until } },
+  });
+  const { session, world } = start({ world: { answer, now: begin - 10 * 3_600_000 } });
+  for (const refresh of ["first", "unchanged"]) {
+    await session.refresh();
+    assert.deepEqual([status(session), session.prompt?.kind], ["granted by server", "soft"], refresh);
+    world.now += 3_600_000;
+  }
+  world.now = begin + 5 * 3_600_000;
+  assert.deepEqual([status(session), session.prompt], ["granted by pass", undefined]);
+});
+
 test("a server's response makes a clock that was ahead usable again", async () => {
   const { session, world } = start();
   await session.refresh();

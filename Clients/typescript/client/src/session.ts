@@ -285,7 +285,10 @@ export class CustomerSession {
   /** The server has answered: the device's clock counts again, if it is not behind the pass. */
   private async confirm(): Promise<void> {
     this.failure = undefined;
-    await this.keep({ ...this.record, newest: Math.max(this.clock(), this.held?.issued ?? 0) });
+    const newest = Math.max(this.clock(), this.held?.issued ?? 0);
+    // From here on time passes by the same clock for the answer as for the pass.
+    if (this.current) this.current = { ...this.current, readAt: newest };
+    await this.keep({ ...this.record, newest });
   }
 
   private async acceptPass(compact: string, { environment, customer }: Snapshot): Promise<void> {
