@@ -1,7 +1,7 @@
 import { TideoverAPI } from "@tideover/client";
 import {
-  EntitlementCache, expressWebhook, fastifyRequireEntitlement, fastifyWebhook, honoRequireEntitlement, honoWebhook,
-  requireEntitlement, verifyWebhook, withEntitlement,
+  EntitlementCache, expressWebhook, fastifyRequireEntitlement, fastifyWebhook, fetchWebhook, honoRequireEntitlement,
+  honoWebhook, requireEntitlement, verifyWebhook, withEntitlement,
 } from "@tideover/node";
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -121,6 +121,28 @@ test("Express itself: webhooks before and after express.raw, and entitlements", 
     assert.deepEqual([await get("/export", "anna"), await get("/gold", "anna"), await get("/export")], [200, 403, 401]);
   });
   assert.deepEqual(seen, ["entitlement_changed", "entitlement_changed"]);
+});
+
+test("Fetch: a body is read as it was sent, and no more of it than a message has", async () => {
+  const handler = fetchWebhook({ keys: secret }, () => {});
+  const post = async (text, headers) => (
+    await handler(new Request("http://a/", { method: "POST", body: text, headers, duplex: "half" }))).status;
+  assert.deepEqual([await post(body, signed(body)), await post(`${body} `, signed(body))], [204, 400]);
+  assert.equal((await handler(new Request("http://a/"))).status, 400);
+  const read = new Request("http://a/", { method: "POST", body, headers: signed(body) });
+  await read.text();
+  await assert.rejects(handler(read), /read already/);
+  let pulled = 0;
+  let isCancelled = false;
+  const endless = new ReadableStream({
+    pull(controller) {
+      pulled += 1;
+      controller.enqueue(new Uint8Array(65_536));
+    },
+    cancel: () => { isCancelled = true; },
+  });
+  assert.equal(await post(endless, signed(body)), 413);
+  assert.ok(isCancelled && pulled < 30, `${pulled}`);
 });
 
 test("Fastify: the body reaches the check unchanged", async () => {

@@ -22,9 +22,23 @@ export function fetchWebhook(
   options: WebhookOptions, handle: WebhookHandler,
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    const status = await receive(request.headers, await request.text(), options, handle);
+    const body = await joined(partsOf(request));
+    const status = body ? await receive(request.headers, body, options, handle) : 413;
     return new Response(null, { status });
   };
+}
+
+/** The body as it arrives. Not every platform's streams can be iterated. */
+async function* partsOf(request: Request): AsyncGenerator<Uint8Array> {
+  if (request.bodyUsed) throw new TypeError("The body is read already. Verify the webhook before anything else.");
+  const reader = request.body?.getReader();
+  if (!reader) return yield new Uint8Array(await request.arrayBuffer());
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    // Nothing more is read of a body that is too long.
+    await reader.cancel();
+  }
 }
 
 /** `export const GET = withEntitlement("premium", options, handler)` */
@@ -173,9 +187,14 @@ async function bodyOf(request: NodeRequest): Promise<Uint8Array | undefined> {
   if (typeof body === "object" && body !== null && Object.keys(body).length > 0) {
     throw new TypeError("The body is parsed already. Mount the webhook before express.json().");
   }
+  return joined(request);
+}
+
+/** The parts of a body; undefined if they are too long. */
+async function joined(body: AsyncIterable<Uint8Array | string>): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of request) {
+  for await (const part of body) {
     const bytes = typeof part === "string" ? Buffer.from(part) : part;
     parts.push(bytes);
     length += bytes.length;
