@@ -92,6 +92,8 @@ class FastAPI(unittest.TestCase):
         browser = TestClient(app)
         self.assertEqual(browser.post("/hooks", content=BODY, headers=signed(BODY)).status_code, 204)
         self.assertEqual(browser.post("/hooks", content=b"{}", headers=signed(BODY)).status_code, 400)
+        long = b" " * 1_100_000
+        self.assertEqual(browser.post("/hooks", content=long, headers=signed(long)).status_code, 413)
         self.assertEqual(seen, ["entitlement_changed"])
 
 
