@@ -1,9 +1,11 @@
 // A device in a simulated world: the built server, both simulated stores, and the hooks that an app
 // renders. TIDEOVER_BINARY names the built program.
-import { TideoverAPI } from "@tideover/client";
+import { CustomerSession, TideoverAPI } from "@tideover/client";
 import { EntitlementCache, fetchWebhook, withEntitlement } from "@tideover/node";
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import http from "node:http";
 import { after, before, describe, test } from "node:test";
 import { generateTypes } from "../scripts/generate-types.mjs";
 import { deaths, Phone } from "./support/phone.mjs";
@@ -28,6 +30,30 @@ describe("a device with the real server", { skip }, () => {
     const document = await (await fetch(`${world.url}/openapi.json`)).json();
     const committed = readFileSync(new URL("../client/src/types.ts", import.meta.url), "utf8");
     assert.equal(committed, generateTypes(document), "stale: run scripts/clients.sh types");
+  });
+
+  test("a page reads through a path of its own origin, and a browser keeps other origins away", async () => {
+    const site = http.createServer(async ({ method, url, headers }, response) => {
+      const forwarded = url.replace(/^\/tideover\/v1\/apps\//, "/v1/apps/");
+      const answer = await fetch(world.url + forwarded, { method, headers: { authorization: headers.authorization } });
+      response.writeHead(answer.status).end(await answer.text());
+    }).listen(0, "127.0.0.1");
+    await once(site, "listening");
+    const session = new CustomerSession({
+      url: `http://127.0.0.1:${site.address().port}/tideover`, app: "cards", key: world.publicKey,
+      environment: "simulated", customer: await world.customer("anna"),
+    });
+    const read = await session.refresh();
+    site.closeAllConnections();
+    site.close();
+    assert.deepEqual([read?.app, session.lastError], ["cards", undefined]);
+    const path = `${world.url}/v1/apps/cards/customers/anna?environment=simulated`;
+    const headers = { Origin: "https://app.example.com", Authorization: `Bearer ${world.publicKey}` };
+    for (const [method, status] of [["OPTIONS", 405], ["GET", 200]]) {
+      const answer = await fetch(path, { method, headers });
+      assert.equal(answer.status, status);
+      assert.equal(answer.headers.get("access-control-allow-origin"), null);
+    }
   });
 
   test("a device follows a year on the App Store", async () => {
