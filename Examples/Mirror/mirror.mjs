@@ -46,7 +46,7 @@ async function main(server, app, environment, ...flags) {
   const headers = { Authorization: `Bearer ${process.env.TIDEOVER_KEY}` };
   const get = async (path, query) => {
     const url = `${server}/v1/apps/${app}/${path}?${new URLSearchParams(query)}`;
-    const response = await fetch(url, { headers });
+    const response = await fetch(url, { headers, signal: AbortSignal.timeout(30_000) });
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     return response.json();
   };

@@ -52,7 +52,8 @@ def main(server, app, environment, *flags):
         query = urllib.parse.urlencode({k: v for k, v in query.items() if v is not None})
         url = f"{server}/v1/apps/{app}/{path}?{query}"
         key = {"Authorization": "Bearer " + os.environ["TIDEOVER_KEY"]}
-        return json.load(urllib.request.urlopen(urllib.request.Request(url, headers=key)))
+        request = urllib.request.Request(url, headers=key)
+        return json.load(urllib.request.urlopen(request, timeout=30))
 
     def read_customer(customer):
         return get("customers/" + urllib.parse.quote(customer, safe=""), environment=environment)
