@@ -404,6 +404,22 @@ test("a snapshot from the server's rendering answers at once", () => {
   assert.equal(status(open({ initial: snapshot() })), "granted by server");
 });
 
+test("a snapshot to begin with answers no longer than its time, however late it is given", async () => {
+  const nextChange = new Date(begin + 3_600_000).toISOString();
+  const { open, world } = start({ world: { isOffline: true } });
+  for (const [initial, last] of [
+    [snapshot({ premium: { nextChange } }), 3_600_000], [snapshot({ premium: { nextChange: null } }), day],
+  ]) {
+    world.now = begin + last - 1;
+    assert.equal(status(open({ initial })), "granted by server");
+    world.now = begin + last;
+    const session = open({ initial });
+    assert.equal(status(session), "unknown: loading");
+    await session.refresh();
+    assert.equal(status(session), "unknown: offline");
+  }
+});
+
 test("an empty list of purchases is reported as empty", async () => {
   const { session, requests } = start();
   await session.reconcile([]);

@@ -29,7 +29,7 @@ export interface SessionOptions extends APIOptions {
   passKeys?: readonly PassKey[];
   /** `pass.issuer` of the server's configuration: `tideover` unless given. */
   issuer?: string;
-  /** A snapshot from server rendering, to begin with. */
+  /** A snapshot from server rendering, to begin with: for a day after its `asOf`. */
   initial?: Snapshot;
 }
 
@@ -80,7 +80,9 @@ export class CustomerSession {
     this.verifier = options.verifier ? Promise.resolve(options.verifier) : webCryptoVerifier();
     this.storageKey = `tideover/${this.api.app}/${this.api.environment}/${options.customer}`;
     if (options.initial) {
-      this.current = this.received(options.initial, undefined);
+      const current = this.received(options.initial, undefined);
+      // It can have been kept for days, in a page or by RevenueCat's SDK: it ages from its own time.
+      this.current = { ...current, readAt: Math.min(current.readAt, current.asOf) };
     }
   }
 
@@ -221,7 +223,7 @@ export class CustomerSession {
     const stated = this.stated(name as EntitlementName);
     if (stated) return answerFrom(stated, "server");
     if (this.held) return answerFromPass(this.held, name, this.time);
-    const isFirst = this.failure === undefined && !current;
+    const isFirst = this.failure === undefined && (!current || this.accepted === 0);
     return { status: "unknown", because: isFirst || this.refreshing ? "loading" : "offline" };
   }
 
