@@ -64,11 +64,14 @@ test("a secret from a file, and an empty former one beside it, verify", async ()
   }
 });
 
-test("Express: a body read by express.raw is accepted, and a parsed one is reported as a mistake", async () => {
+test("Express: a body read by express.raw or express.text is accepted, and a parsed one is reported as a mistake", async () => {
   const handler = expressWebhook({ keys: secret }, () => {});
   const response = { end() {}, setHeader() {} };
-  await handler({ headers: signed(body), body: Buffer.from(body) }, response, assert.fail);
-  assert.equal(response.statusCode, 204);
+  for (const read of [Buffer.from(body), body]) {
+    response.statusCode = 0;
+    await handler({ headers: signed(body), body: read }, response, assert.fail);
+    assert.equal(response.statusCode, 204);
+  }
   const errors = [];
   await handler({ headers: signed(body), body: JSON.parse(body) }, {}, (error) => errors.push(error));
   assert.match(String(errors[0]), /before express\.json/);

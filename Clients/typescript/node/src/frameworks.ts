@@ -78,7 +78,7 @@ export function honoRequireEntitlement<Context extends HonoContext>(
 
 // MARK: Express, and Node's own http
 
-/** A request with a body that is not read yet, or that `express.raw` has read. */
+/** A request with a body that is not read yet, or that `express.raw` or `express.text` has read. */
 export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body?: unknown;
@@ -184,6 +184,7 @@ async function receive(
 async function bodyOf(request: NodeRequest): Promise<Uint8Array | undefined> {
   const { body } = request;
   if (body instanceof Uint8Array) return body;
+  if (typeof body === "string") return Buffer.from(body);
   if (typeof body === "object" && body !== null && Object.keys(body).length > 0) {
     throw new TypeError("The body is parsed already. Mount the webhook before express.json().");
   }
