@@ -291,6 +291,29 @@ class Cache(unittest.TestCase):
         question.entry.result(30)
         self.assertEqual((self.status(), len(server.requests)), ("denied", 2))
 
+    def test_a_server_that_hangs_holds_a_limited_number_of_threads(self):
+        go_on = threading.Event()
+
+        def route(_, count):
+            if count > 40:
+                go_on.wait(30)
+            return reply(200, snapshot())
+        api, server, _ = client(route, attempts=1)
+        cache = EntitlementCache(api, clock=lambda: self.now, max_wait=0)
+        customers = [str(number) for number in range(40)]
+        for _ in range(2):
+            self.assertEqual({cache.answer(it, "premium").status for it in customers}, {"granted"})
+            self.now += 30
+        questions = list(cache._asked.values())
+        self.assertEqual((len(questions), cache._threads), (32, 32))
+        go_on.set()
+        for question in questions:
+            question.entry.result(30)
+        end = time.monotonic() + 30
+        while cache._threads and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual((cache._threads, len(server.requests)), (0, 72))
+
     def test_many_threads_cause_one_request(self):
         arrived, go_on = threading.Barrier(9), threading.Event()
 

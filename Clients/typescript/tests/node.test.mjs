@@ -270,6 +270,20 @@ test("a server that does not answer is waited for briefly, and its answer is kep
   assert.deepEqual([await ask(), requests.length], ["denied", 2]);
 });
 
+test("a server that hangs holds a limited number of requests about known customers", async () => {
+  const { fetch, requests } = fakeFetch((_, count) => (count <= 40 ? reply(200, snapshot()) : new Promise(() => {})));
+  let now = begin;
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1, timeout: 100 });
+  const entitlements = new EntitlementCache(api, { clock: () => now, maxWait: 0 });
+  const ask = async (number) => (await entitlements.answer(`${number}`, "premium")).status;
+  for (const count of [40, 72]) {
+    const found = await Promise.all(Array.from({ length: 40 }, (_, number) => ask(number)));
+    assert.deepEqual(new Set(found), new Set(["granted"]));
+    assert.equal(requests.length, count);
+    now += 30_000;
+  }
+});
+
 test("an answer from before a change that a webhook reported is not kept", async () => {
   const answers = [];
   const { fetch } = fakeFetch(() => new Promise((resolve) => answers.push(resolve)));

@@ -33,6 +33,8 @@ class _Question:
     entry: "Future[_Entry]" = field(default_factory=Future)
 
 
+_MOST_THREADS = 32
+"""How many requests go on in threads; beyond them older answers count without a request."""
 _LONGEST_QUESTION = 60
 """Seconds after which a request is not waited for by others: a server can send byte by byte."""
 
@@ -54,6 +56,7 @@ class EntitlementCache:
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._asked: dict[str, _Question] = {}
+        self._threads = 0
         self._lock = threading.Lock()
 
     def answer(self, customer: str, name: str) -> Answer:
@@ -131,22 +134,27 @@ class EntitlementCache:
 
     def _newest(self, customer: str, older: Callable[[], object]) -> _Entry | None:
         """What the server answers; None if it takes too long and there is an older answer."""
-        if older() is None:
-            return self._ask(customer).entry.result()
-        question = self._ask(customer, in_background=True)
+        question = self._ask(customer, in_background=older() is not None)
+        if question is None:
+            return None
         left = question.begun + self._max_wait - self._clock()
+        wait = None if older() is None else max(0, min(self._max_wait, left))
         try:
-            return question.entry.result(timeout=max(0, min(self._max_wait, left)))
+            return question.entry.result(wait)
         except Late:
             return None if older() is not None else question.entry.result()
 
-    def _ask(self, customer: str, in_background: bool = False) -> _Question:
-        """Asks for a customer once, however many threads wait for it."""
+    def _ask(self, customer: str, in_background: bool) -> _Question | None:
+        """Asks for a customer once, however many threads wait for it. None if too many requests go
+        on in threads."""
         key, now = customer_id(customer), self._clock()
         with self._lock:
             running = self._asked.get(key)
             if running is not None and 0 <= now - running.begun < _LONGEST_QUESTION:
                 return running
+            if in_background and self._threads >= _MOST_THREADS:
+                return None
+            self._threads += in_background
             question = self._asked[key] = _Question(now)
         if not (in_background and self._started(customer, question)):
             self._settle(customer, question)
@@ -154,11 +162,22 @@ class EntitlementCache:
 
     def _started(self, customer: str, question: _Question) -> bool:
         """Asks in a thread; False if the process can have no more of them."""
+        def work() -> None:
+            try:
+                self._settle(customer, question)
+            finally:
+                self._end_thread()
+
         try:
-            threading.Thread(target=self._settle, args=(customer, question), daemon=True).start()
+            threading.Thread(target=work, daemon=True).start()
         except RuntimeError:
+            self._end_thread()
             return False
         return True
+
+    def _end_thread(self) -> None:
+        with self._lock:
+            self._threads -= 1
 
     def _settle(self, customer: str, question: _Question) -> None:
         entry = None
