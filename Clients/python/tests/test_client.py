@@ -356,6 +356,8 @@ class Cache(unittest.TestCase):
             self.assertEqual([self.status("u_42"), self.status(id.upper())], ["granted", "granted"])
         self.assertEqual(len(self.server.requests), 2)
         self.answer = {**snapshot(version=2, access=False, state="expired"), "customer": id}
+        self.cache.forget(None)
+        self.assertEqual(self.status("u_42"), "granted")
         self.cache.forget(id)
         self.assertEqual([self.status("u_42"), self.status(id.upper())], ["denied", "denied"])
 

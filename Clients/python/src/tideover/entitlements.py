@@ -99,11 +99,11 @@ class EntitlementCache:
             return older()
         return older() if entry is None else entry.snapshot["prompt"]
 
-    def forget(self, customer: str) -> None:
+    def forget(self, customer: str | None) -> None:
         """Forgets what is kept of a customer and of the aliases of this id, for example when a
-        webhook reports a change. An answer that is under way is not kept: it can be older than the
-        change."""
-        wanted = customer_id(customer)
+        webhook reports a change; a test message names none. An answer that is under way is not kept:
+        it can be older than the change."""
+        wanted = customer_id(customer or "")
         with self._lock:
             self._asked.pop(wanted, None)
             for key in [key for key, entry in self._entries.items()
