@@ -26,8 +26,29 @@ import TideoverKit
         var clock = DeviceClock()
         let reading = ClockReading(clock: start, uptime: .zero)
         clock.see(reading)
-        clock.see(verified: start + .days(2))
+        clock.see(verified: start + .days(2), at: reading)
         #expect(clock.now(reading) == start + .days(2))
+    }
+
+    @Test func `time goes on after a signature that is newer than the clock`() {
+        var clock = DeviceClock()
+        let reading = ClockReading(clock: start, uptime: .zero)
+        clock.see(reading)
+        clock.see(verified: start + .days(2), at: reading)
+        let later = ClockReading(clock: start + .hours(5), uptime: .hours(5))
+        clock.see(later)
+        #expect(clock.now(later) == start + .days(2) + .hours(5))
+        clock.see(serverTime: start + .days(1), at: later)
+        let last = ClockReading(clock: start + .hours(6), uptime: .hours(6))
+        #expect(clock.now(last) == start + .days(2) + .hours(1))
+    }
+
+    @Test func `a pass's time goes on from what earlier processes saw`() {
+        var clock = DeviceClock(lastSeen: start)
+        clock.see(ClockReading(clock: start - .days(9), uptime: .hours(1)))
+        let later = ClockReading(clock: start - .days(7), uptime: .hours(49))
+        clock.see(later)
+        #expect(clock.passTime(later).now == start + .days(2))
     }
 
     @Test func `a server's response corrects a wrong clock in both directions`() {

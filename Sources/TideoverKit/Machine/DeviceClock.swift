@@ -21,6 +21,8 @@ package struct DeviceClock: Hashable, Sendable {
     private var isAnchoredByServer = false
     /// The latest instant seen by an earlier process.
     private var lastSeen: Instant?
+    /// The uptime of the first reading of this process.
+    private var firstUptime: Milliseconds?
     /// The newest signed date.
     private var newestVerified: Instant?
 
@@ -32,6 +34,7 @@ package struct DeviceClock: Hashable, Sendable {
     }
 
     package mutating func see(_ reading: ClockReading) {
+        if firstUptime == nil { firstUptime = reading.uptime }
         guard let anchor else {
             anchor = reading
             return
@@ -44,9 +47,10 @@ package struct DeviceClock: Hashable, Sendable {
 
     /// Sets the time from an authenticated response of the server, forward or back.
     package mutating func see(serverTime: Instant, at reading: ClockReading) {
-        anchor = ClockReading(clock: serverTime, uptime: reading.uptime)
+        let time = max(serverTime, newestVerified ?? serverTime)
+        anchor = ClockReading(clock: time, uptime: reading.uptime)
         isAnchoredByServer = true
-        lastSeen = serverTime
+        lastSeen = nil
     }
 
     /// Adds the latest instant seen by an earlier process. The server's time overrides it.
@@ -54,7 +58,10 @@ package struct DeviceClock: Hashable, Sendable {
         if !isAnchoredByServer { lastSeen = max(lastSeen ?? instant, instant) }
     }
 
-    package mutating func see(verified date: Instant) {
+    /// Adds a signed date. A clock behind it continues from there: time must not stand still until
+    /// the clock has caught up.
+    package mutating func see(verified date: Instant, at reading: ClockReading) {
+        if date > now(reading) { anchor = ClockReading(clock: date, uptime: reading.uptime) }
         newestVerified = max(newestVerified ?? date, date)
     }
 
@@ -79,9 +86,12 @@ package struct DeviceClock: Hashable, Sendable {
         return expected(by: anchor, reading)
     }
 
-    /// Returns the time for checking a pass, which includes the times of earlier processes.
+    /// Returns the time for checking a pass, which includes the times of earlier processes and
+    /// continues from them.
     package func passTime(_ reading: ClockReading) -> DeviceTime {
-        let floor = [floor(reading), lastSeen].compactMap(\.self).max()
+        let elapsed = max(0, reading.uptime.count - (firstUptime ?? reading.uptime).count)
+        let remembered = lastSeen.map { $0 + Milliseconds(elapsed) }
+        let floor = [floor(reading), remembered].compactMap(\.self).max()
         return DeviceTime(clock: shown(reading), newestVerified: floor)
     }
 

@@ -73,7 +73,7 @@ extension EntitlementMachine {
             kept.pass = compact
             if kept.candidate == compact { kept.candidate = nil }
             if kept.candidate == nil { passRejection = nil }
-            clock.see(verified: believed.issued)
+            clock.see(verified: believed.issued, at: reading)
         } catch {
             return reject(compact, .refused(error))
         }

@@ -29,7 +29,7 @@ extension EntitlementMachine {
             // updated.
             kept.queue.removeAll { unfinished[$0.purchase.transactionId] == nil }
         }
-        if let newest = currentFacts?.newestDate { clock.see(verified: newest) }
+        if let newest = currentFacts?.newestDate { clock.see(verified: newest, at: reading) }
         guard settings.server != nil else { return endRound(answered: true, at: reading) }
         let pages = pages(of: store, at: reading)
         round?.pages = pages
