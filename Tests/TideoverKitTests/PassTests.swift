@@ -68,6 +68,7 @@ import TideoverSignatures
         _ kept: KeptState,
         at delay: Milliseconds,
         published keys: [PassKey]? = nil,
+        store: StoreReading = StoreReading(),
         isReadLate: Bool = false
     ) -> EntitlementMachine {
         var settings = TestPurchases.settings(withServer: true)
@@ -90,7 +91,7 @@ import TideoverSignatures
                     )
                 case .fetchKeys: events.append(keys.map { .keysReceived($0) } ?? .keysFailed)
                 case .readKept: events.append(.keptRead(kept))
-                case .readStore: events.append(.storeRead(StoreReading()))
+                case .readStore: events.append(.storeRead(store))
                 case .reconcile(let round, let page, _, _):
                     events.append(.reconcileFailed(round: round, page: page))
                 default: break
@@ -219,6 +220,32 @@ import TideoverSignatures
             #expect(machine.published?["premium"].access == .unknown)
             #expect(machine.kept.pass == nil)
         }
+    }
+
+    @Test func `a pass is for the environment that the store names`() throws {
+        var sandboxed = pass()
+        sandboxed.environment = .sandbox
+        let compact = try signed(sandboxed, by: key)
+        let bought = TestPurchases.subscription(7, environment: "Sandbox")
+        let store = StoreReading(
+            statuses: [SignedStatus(transaction: bought, renewalInfo: nil, state: .subscribed)]
+        )
+        let machine = launch(kept(compact, keys: [key]), at: .days(1), store: store)
+        #expect(machine.pass?.environment == .sandbox)
+        #expect(machine.passRejection == nil)
+        #expect(machine.kept.pass == compact)
+        let other = launch(kept(compact, keys: [key]), at: .days(1))
+        #expect(other.kept.pass == nil)
+    }
+
+    @Test func `a clock that stays set back does not keep a pass valid`() throws {
+        var kept = kept(try signed(pass(), by: key), keys: [key])
+        kept.lastSeen = start + .days(6)
+        var machine = launch(kept, at: .days(1))
+        #expect(machine.published?["premium"].access == .granted)
+        let later = ClockReading(clock: start + .days(2), uptime: .days(1))
+        _ = machine.happened(.clockSeen, at: later)
+        #expect(machine.published?["premium"].access == .unknown)
     }
 
     @Test func `a document of another kind is not a pass`() throws {

@@ -25,9 +25,13 @@ enum TestPurchases {
         _ id: UInt64,
         signedAfter delay: Milliseconds = .zero,
         revokedAfter revocation: Milliseconds? = nil,
-        isVerified: Bool = true
+        isVerified: Bool = true,
+        environment: String = "Production",
+        accountToken: String? = nil
     ) -> SignedPurchase {
         var payload = common(id, "pro", "Auto-Renewable Subscription", delay)
+        payload["environment"] = .string(environment)
+        if let accountToken { payload["appAccountToken"] = .string(accountToken) }
         payload["expiresDate"] = .integer((start + month).millisecondsSince1970)
         payload["subscriptionGroupIdentifier"] = "1"
         payload["webOrderLineItemId"] = .string("9\(id)")

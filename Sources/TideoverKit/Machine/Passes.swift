@@ -75,7 +75,14 @@ extension EntitlementMachine {
             if kept.candidate == nil { passRejection = nil }
             clock.see(verified: believed.issued, at: reading)
         } catch {
-            return reject(compact, .refused(error))
+            let rejection = PassRejection.refused(error)
+            if case .wrongEnvironment = error, self.reading == nil {
+                // The store may name another environment. The pass is checked again after its
+                // first reading.
+                passRejection = rejection
+                return []
+            }
+            return reject(compact, rejection)
         }
         return []
     }

@@ -18,6 +18,7 @@ extension EntitlementMachine {
 
     mutating func readStore(_ store: StoreReading, at reading: ClockReading) -> [Action] {
         guard round != nil, round?.pages == nil else { return [] }
+        let isFirst = self.reading == nil
         self.reading = store
         readAt = clock.now(reading)
         facts = nil
@@ -33,7 +34,9 @@ extension EntitlementMachine {
         guard settings.server != nil else { return endRound(answered: true, at: reading) }
         let pages = pages(of: store, at: reading)
         round?.pages = pages
-        return presentPage()
+        // The store's signatures name the environment for which the pass must be.
+        let checking = isFirst && pass == nil ? checkKept() : []
+        return checking + presentPage()
     }
 
     private func pages(of store: StoreReading, at reading: ClockReading) -> [EvidencePage] {
