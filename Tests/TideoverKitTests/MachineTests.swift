@@ -103,14 +103,16 @@ import TideoverKit
         #expect(world.unfinished == [])
     }
 
-    /// A response without access.
+    /// A response without access, or with it.
     private func denial(
         reason: String = "unknown",
+        isGrant: Bool = false,
         until: Instant? = nil,
         asOf: Instant
     ) throws -> ServerReply {
         let entitlement: JSONObject = [
-            "state": "never", "access": .bool(false), "reason": .string(reason),
+            "state": isGrant ? "active" : "never", "access": .bool(isGrant),
+            "reason": .string(reason),
             "confidence": "confirmed", "productId": "pro", "pending": [],
             "accessUntil": until.map { .string($0.rfc3339) } ?? .null,
         ]
@@ -122,7 +124,7 @@ import TideoverKit
         return try ServerReply(JSONValue.object(body).encoded(), to: EvidencePage())
     }
 
-    private func pass(_ state: State, issued: Instant) -> Pass {
+    private func pass(_ state: State, product: String? = nil, issued: Instant) -> Pass {
         Pass(
             issuer: "https://t.example",
             audience: "cards",
@@ -136,6 +138,7 @@ import TideoverKit
                     name: "premium",
                     state: state,
                     reason: "unknown",
+                    productId: product,
                     notAfter: issued + .days(7)
                 )
             ]
@@ -199,6 +202,27 @@ import TideoverKit
             )
         )
         #expect(machine.published?["premium"].access == access)
+    }
+
+    @Test func `a wake-up is requested again when the server corrected the clock`() throws {
+        let ahead = ClockReading(clock: TestPurchases.start + .minutes(5), uptime: .zero)
+        let pass = pass(.active, issued: TestPurchases.start)
+        let wake = EntitlementMachine.Action.wake(at: TestPurchases.start + .days(7))
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: ahead)
+        let passed = machine.happened(
+            .passVerified(compact: "a.b.c", claims: pass.claims),
+            at: ahead
+        )
+        #expect(passed.contains(wake))
+        _ = machine.happened(.storeRead(StoreReading()), at: ahead)
+        let reply = try denial(asOf: TestPurchases.start)
+        let accepted = machine.happened(
+            .reconcileAccepted(round: 1, page: 0, reply),
+            at: ahead
+        )
+        #expect(accepted.contains(wake))
+        #expect(machine.happened(.clockSeen, at: ahead).contains(wake))
     }
 
     @Test func `a later answer to a purchase that it did not accept counts`() throws {

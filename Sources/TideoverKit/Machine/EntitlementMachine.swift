@@ -167,7 +167,8 @@ package struct EntitlementMachine: Hashable, Sendable {
     private mutating func seeClock(at reading: ClockReading) -> [Action] {
         let now = clock.now(reading)
         kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
-        if let wakeAt, wakeAt <= now { self.wakeAt = nil }
+        // The timer may have ended early: the clock can be corrected while it runs.
+        wakeAt = nil
         var actions: [Action] = []
         if let readKeptAt, readKeptAt <= now { actions += readKeptAgain() }
         if let retryAt, retryAt <= now { actions += beginRound() }

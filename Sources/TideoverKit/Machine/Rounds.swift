@@ -118,6 +118,8 @@ extension EntitlementMachine {
         guard isCurrent(number, page), let pages = round?.pages else { return [] }
         for purchase in pages[page].transactions { judge(purchase, reply.verdicts[purchase.jws]) }
         clock.see(serverTime: reply.asOf, at: reading)
+        // A timer that was started before by another clock ends at the wrong time.
+        wakeAt = nil
         failures = 0
         round?.page += 1
         // The response to an earlier page does not include the rest of the evidence.

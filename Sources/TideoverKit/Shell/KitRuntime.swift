@@ -285,7 +285,8 @@ final class KitRuntime {
 
     private func wake(at instant: Instant) {
         waking?.cancel()
-        let delay = Milliseconds(max(0, (instant - now).count))
+        // A longer wait is requested again when this one has ended.
+        let delay = min(Milliseconds(max(0, (instant - now).count)), .days(1))
         waking = Task { [weak self, effects] in
             do {
                 try await effects.sleep(delay)
