@@ -12,9 +12,9 @@ struct PaywallScreen: View {
     var body: some View {
         VStack(spacing: 16) {
             Text("Every card, every day").font(.title)
-            if store[Cards.premium].isWaiting {
-                Text("Your purchase waits for approval.")
-            } else if let product {
+            // The store does not report that a request was declined, and a second one is safe.
+            if store[Cards.premium].isWaiting { Text("Your purchase waits for approval.") }
+            if let product {
                 Button("Subscribe for \(product.displayPrice)") { Task { await buy(product) } }
             } else {
                 ProgressView()

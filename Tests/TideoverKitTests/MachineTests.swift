@@ -367,6 +367,19 @@ import TideoverKit
         #expect(world.shown.last?["premium"].access == .granted)
     }
 
+    @Test func `a purchase that was declined is not shown as waiting for ever`() {
+        var world = SimulatedWorld(withServer: false)
+        world.launch()
+        world.send(.purchaseEnded(productId: "pro", .pending))
+        world.now = world.now + .days(6)
+        world.launch()
+        #expect(world.shown.last?["premium"].isWaiting == true)
+        world.now = world.now + .days(1)
+        world.send(.clockSeen)
+        #expect(world.shown.last?["premium"].isWaiting == false)
+        #expect(world.machine.kept.waiting == [])
+    }
+
     @Test func `a cancelled purchase causes another read of the store`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()
@@ -460,7 +473,7 @@ import TideoverKit
         kept.candidate = "d.e.f"
         kept.keys = [PassKey(id: "k", bytes: Array(0..<32))]
         kept.lastSeen = TestPurchases.start
-        kept.waiting = ["pro"]
+        kept.waiting = [WaitingPurchase(productId: "pro", until: TestPurchases.start)]
         kept.granted = [GrantedNote(entitlement: "premium", until: nil)]
         kept.artifacts = [KeptArtifacts(entitlement: "premium", until: TestPurchases.start)]
         #expect(KeptState(json: kept.json) == kept)

@@ -120,6 +120,18 @@ extension PassKey: FormObject {
     }
 }
 
+extension WaitingPurchase: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ waiting: WaitingPurchase?
+    ) throws(Fields.Failure) -> WaitingPurchase {
+        WaitingPurchase(
+            productId: try fields.required("productId", waiting?.productId),
+            until: try fields.required("until", (waiting?.until).map(Count.init)).instant
+        )
+    }
+}
+
 extension GrantedNote: FormObject {
     package static func form<Fields: FormFields>(
         _ fields: inout Fields,

@@ -16,7 +16,7 @@ package struct KeptState: Hashable, Sendable {
     /// The latest instant seen by this device, for passes.
     package var lastSeen: Instant?
     /// Products with a purchase that is waiting for approval.
-    package var waiting: [String] = []
+    package var waiting: [WaitingPurchase] = []
     /// Entitlements that gave access in the latest answer, with the end stated then.
     package var granted: [GrantedNote] = []
     /// Files of refunded entitlements that the app still keeps.
@@ -47,6 +47,18 @@ package struct QueuedPurchase: Hashable, Sendable {
         self.customer = customer
         self.isRefused = isRefused
         self.isAnswered = isAnswered
+    }
+}
+
+/// A purchase that is waiting for approval.
+package struct WaitingPurchase: Hashable, Sendable {
+    package var productId: String
+    /// When it is no longer shown: the store does not report that it was declined.
+    package var until: Instant
+
+    package init(productId: String, until: Instant) {
+        self.productId = productId
+        self.until = until
     }
 }
 

@@ -29,8 +29,10 @@ extension EntitlementMachine {
     mutating func publishIfChanged(at reading: ClockReading) -> [Action] {
         if facts == nil { facts = currentFacts }
         let decision = decision(at: reading)
+        let now = clock.now(reading)
+        kept.waiting.removeAll { $0.until <= now }
         var state = state(by: decision, at: reading)
-        note(&state, at: clock.now(reading))
+        note(&state, at: now)
         var actions: [Action] = []
         if state != published {
             published = state
@@ -63,7 +65,7 @@ extension EntitlementMachine {
     }
 
     private func isWaiting(for name: String) -> Bool {
-        kept.waiting.contains { settings.catalogue.unlocks($0, name) }
+        kept.waiting.contains { settings.catalogue.unlocks($0.productId, name) }
     }
 
     /// Stores which entitlements gave access, and which files of revoked ones are kept.
@@ -84,7 +86,7 @@ extension EntitlementMachine {
             .map { GrantedNote(entitlement: $0.name, until: $0.until) }
         kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
         let bought = state.entitlements.values.filter { $0.access == .granted }.map(\.productId)
-        kept.waiting.removeAll { bought.contains($0) }
+        kept.waiting.removeAll { bought.contains($0.productId) }
         mark(&state)
     }
 
@@ -100,6 +102,7 @@ extension EntitlementMachine {
     ) -> Instant? {
         let now = clock.now(reading)
         var instants = [retryAt, readKeptAt] + kept.artifacts.map(\.until)
+        instants += kept.waiting.map(\.until)
         instants += state.entitlements.values.flatMap {
             [$0.until, $0.trial?.nextTick(after: now)]
         }

@@ -128,7 +128,8 @@ package struct EntitlementMachine: Hashable, Sendable {
         case .statusChanged: beginRound()
         case .clockSeen: seeClock(at: reading)
         case .transactionUpdated(let purchase): update(purchase)
-        case .purchaseEnded(let productId, let result): endPurchase(of: productId, result)
+        case .purchaseEnded(let productId, let result):
+            endPurchase(of: productId, result, at: reading)
         case .storeRead(let store): readStore(store, at: reading)
         case .keptRead(let earlier): receive(earlier)
         case .keptUnreadable: keptUnreadable(at: reading)
@@ -202,7 +203,8 @@ package struct EntitlementMachine: Hashable, Sendable {
             // The store offers the others again: only those in the file are finished.
             if kept.queue.count < settings.capacity { kept.queue.append(queued) }
         }
-        kept.waiting += current.waiting.filter { !kept.waiting.contains($0) }
+        let waiting = Set(current.waiting.map(\.productId))
+        kept.waiting = kept.waiting.filter { !waiting.contains($0.productId) } + current.waiting
         let noted = Set(current.granted.map(\.entitlement) + current.artifacts.map(\.entitlement))
         kept.granted = current.granted + kept.granted.filter { !noted.contains($0.entitlement) }
         kept.artifacts =

@@ -8,12 +8,22 @@ extension EntitlementMachine {
         return beginRound()
     }
 
-    mutating func endPurchase(of productId: String, _ result: PurchaseResult) -> [Action] {
+    /// How long a purchase is shown as waiting for approval.
+    static let patience = Milliseconds.days(7)
+
+    mutating func endPurchase(
+        of productId: String,
+        _ result: PurchaseResult,
+        at reading: ClockReading
+    ) -> [Action] {
         switch result {
         case .bought(let purchase): take(purchase)
-        case .pending where !kept.waiting.contains(productId): kept.waiting.append(productId)
+        case .pending:
+            let end = clock.now(reading) + Self.patience
+            kept.waiting.removeAll { $0.productId == productId }
+            kept.waiting.append(WaitingPurchase(productId: productId, until: end))
         // StoreKit has reported paid purchases as cancelled: the store is read again in any case.
-        case .pending, .cancelled, .failed: break
+        case .cancelled, .failed: break
         }
         return beginRound()
     }
@@ -21,7 +31,7 @@ extension EntitlementMachine {
     /// Accepts a transaction that must be finished.
     mutating func take(_ purchase: SignedPurchase) {
         let id = purchase.transactionId
-        kept.waiting.removeAll { $0 == purchase.productId }
+        kept.waiting.removeAll { $0.productId == purchase.productId }
         if let known = unfinished[id] {
             // A later document of a transaction, such as a refund, was not sent with the first.
             if known.purchase.jws != purchase.jws { committed.remove(id) }
