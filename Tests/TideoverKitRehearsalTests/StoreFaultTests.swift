@@ -108,6 +108,22 @@ import TideoverSandbox
         }
     }
 
+    @Test func `a purchase is finished while the store lists no unfinished ones`() async throws {
+        try await rehearse { rehearsal in
+            let app = await rehearsal.launch(withServer: true)
+            var fake = rehearsal.device.fakeStore()
+            fake.products = ["cards.pro.monthly": .autoRenewable]
+            fake.unfinished = { [] }
+            try await fake.serve {
+                let products = try await StoreKit.Product.products(for: ["cards.pro.monthly"])
+                let product = try #require(products.first)
+                #expect(try await app.purchase(product) == .bought)
+                await app.settled()
+            }
+            #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `subscriptions of every group are read`(withServer: Bool) async throws {
         try await rehearse { rehearsal in

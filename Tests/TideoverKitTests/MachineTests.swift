@@ -380,6 +380,24 @@ import TideoverKit
         #expect(world.machine.kept.waiting == [])
     }
 
+    @Test func `a consumable finished while the store is read is not listed again`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
+        let coins = TestPurchases.coins(7)
+        func happened(_ event: EntitlementMachine.Event) -> [EntitlementMachine.Action] {
+            machine.happened(event, at: TestPurchases.reading())
+        }
+        _ = happened(.launched)
+        _ = happened(.storeRead(StoreReading()))
+        let bought = happened(.purchaseEnded(productId: "coins", .bought(coins)))
+        #expect(bought.contains(.readStore))
+        for case .write(_, let revision) in bought { _ = happened(.written(revision: revision)) }
+        #expect(machine.published?.undelivered == [coins])
+        #expect(happened(.delivered(transactionId: 7)).contains(.finish(transactionId: 7)))
+        _ = happened(.finished(transactionId: 7))
+        _ = happened(.storeRead(StoreReading(unfinished: [coins])))
+        #expect(machine.published?.undelivered == [])
+    }
+
     @Test func `a cancelled purchase causes another read of the store`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()

@@ -52,11 +52,31 @@ private enum StoreKitReading {
     }
 
     static func finish(_ id: UInt64) async {
+        if let transaction = await BoughtTransactions.remove(id) {
+            await transaction.finish()
+            return
+        }
         for await result in StoreKit.Transaction.unfinished
         where result.unsafePayloadValue.id == id {
             await result.unsafePayloadValue.finish()
             return
         }
+    }
+}
+
+/// Transactions that were bought in this process and not finished yet. They are finished as they
+/// came: right after a purchase, StoreKit's list of unfinished ones may be empty.
+@MainActor
+private enum BoughtTransactions {
+    private static var transactions: [UInt64: StoreKit.Transaction] = [:]
+
+    static func add(_ result: StoreKit.VerificationResult<StoreKit.Transaction>) {
+        let transaction = result.unsafePayloadValue
+        transactions[transaction.id] = transaction
+    }
+
+    static func remove(_ id: UInt64) -> StoreKit.Transaction? {
+        transactions.removeValue(forKey: id)
     }
 }
 
@@ -177,7 +197,9 @@ extension EntitlementStore {
     ) async throws -> PurchaseOutcome {
         let result: Result<StoreKit.Product.PurchaseResult, any Error>
         do {
-            result = .success(try await buy())
+            let ended = try await buy()
+            if case .success(let transaction) = ended { BoughtTransactions.add(transaction) }
+            result = .success(ended)
         } catch {
             result = .failure(error)
         }

@@ -22,6 +22,8 @@ package struct EntitlementMachine: Hashable, Sendable {
     var facts: DeviceFacts?
     /// Transactions that the server committed in this process.
     var committed: Set<UInt64> = []
+    /// Transactions that were finished since the latest round began.
+    var finishedInRound: Set<UInt64> = []
 
     // The server
     var round: Round?

@@ -71,6 +71,7 @@ extension EntitlementMachine {
 
     mutating func finished(_ id: UInt64) -> [Action] {
         unfinished[id] = nil
+        finishedInRound.insert(id)
         // Without a server, the store's history contains it from now on.
         if settings.server == nil { kept.queue.removeAll { $0.purchase.transactionId == id } }
         return []

@@ -11,6 +11,7 @@ extension EntitlementMachine {
         }
         isRoundWanted = false
         retryAt = nil
+        finishedInRound = []
         lastRound += 1
         round = Round(number: lastRound)
         return [.readStore]
@@ -22,7 +23,11 @@ extension EntitlementMachine {
         self.reading = store
         readAt = clock.now(reading)
         facts = nil
-        for purchase in store.unfinished where unfinished[purchase.transactionId] == nil {
+        // The store may have been read before a transaction was finished.
+        for purchase in store.unfinished
+        where unfinished[purchase.transactionId] == nil
+            && !finishedInRound.contains(purchase.transactionId)
+        {
             take(purchase)
         }
         if settings.server == nil {
