@@ -225,6 +225,26 @@ import TideoverKit
         #expect(machine.happened(.clockSeen, at: ahead).contains(wake))
     }
 
+    @Test func `a refund that is learned after days without an answer keeps content`() throws {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        func round(_ number: Int, after delay: Milliseconds, _ reply: ServerReply) {
+            let at = TestPurchases.reading(after: delay)
+            _ = machine.happened(.foregrounded, at: at)
+            _ = machine.happened(.storeRead(StoreReading()), at: at)
+            _ = machine.happened(.reconcileAccepted(round: number, page: 0, reply), at: at)
+        }
+        let end = TestPurchases.start + TestPurchases.month
+        round(1, after: .zero, try denial(isGrant: true, until: end, asOf: TestPurchases.start))
+        #expect(machine.published?["premium"].access == .granted)
+        _ = machine.happened(.clockSeen, at: TestPurchases.reading(after: .days(8)))
+        #expect(machine.published?["premium"].access == .denied)
+        #expect(machine.published?["premium"].confidence == .unknown)
+        let refundedAt = TestPurchases.start + .days(8)
+        let refund = try denial(reason: "refunded", until: refundedAt, asOf: refundedAt)
+        round(2, after: .days(8), refund)
+        #expect(machine.published?["premium"].keepsArtifacts == true)
+    }
+
     @Test func `a later answer to a purchase that it did not accept counts`() throws {
         let bought = TestPurchases.subscription(7, signedAfter: .minutes(1))
         let store = StoreReading(

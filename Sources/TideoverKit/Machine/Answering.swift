@@ -81,9 +81,16 @@ extension EntitlementMachine {
                 kept.artifacts.append(KeptArtifacts(entitlement: name, until: end))
             }
         }
-        kept.granted = state.entitlements.values.filter { $0.access == .granted }
-            .sorted { $0.name < $1.name }
-            .map { GrantedNote(entitlement: $0.name, until: $0.until) }
+        let former = kept.granted
+        kept.granted = state.entitlements.values.sorted { $0.name < $1.name }
+            .compactMap { entitlement in
+                if entitlement.access == .granted {
+                    return GrantedNote(entitlement: entitlement.name, until: entitlement.until)
+                }
+                // Without an answer of the server, a refund may become known only later.
+                guard entitlement.confidence == .unknown else { return nil }
+                return former.first { $0.entitlement == entitlement.name }
+            }
         kept.artifacts.removeAll { $0.until.map { $0 <= now } ?? false }
         let bought = state.entitlements.values.filter { $0.access == .granted }.map(\.productId)
         kept.waiting.removeAll { bought.contains($0.productId) }
