@@ -204,6 +204,39 @@ import TideoverKit
         #expect(machine.published?["premium"].access == access)
     }
 
+    /// Launches with a pass while no server is reachable.
+    private func offline(
+        _ pass: Pass,
+        _ store: StoreReading,
+        at reading: ClockReading
+    ) -> EntitlementMachine {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: reading)
+        _ = machine.happened(.passVerified(compact: "a.b.c", claims: pass.claims), at: reading)
+        _ = machine.happened(.storeRead(store), at: reading)
+        _ = machine.happened(.reconcileFailed(round: 1, page: 0), at: reading)
+        #expect(machine.pass != nil)
+        return machine
+    }
+
+    @Test(arguments: [("pro", Access.denied), ("pro.of.another.store", .granted)])
+    func `a refund does not end access by another product`(product: String, access: Access) {
+        let refunded = TestPurchases.subscription(
+            7,
+            signedAfter: .hours(1),
+            revokedAfter: .hours(1)
+        )
+        let machine = offline(
+            pass(.active, product: product, issued: TestPurchases.start),
+            StoreReading(
+                statuses: [TestPurchases.status(refunded, .revoked)],
+                unfinished: [refunded]
+            ),
+            at: TestPurchases.reading(after: .hours(2))
+        )
+        #expect(machine.published?["premium"].access == access)
+    }
+
     @Test func `a wake-up is requested again when the server corrected the clock`() throws {
         let ahead = ClockReading(clock: TestPurchases.start + .minutes(5), uptime: .zero)
         let pass = pass(.active, issued: TestPurchases.start)

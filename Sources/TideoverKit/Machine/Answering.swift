@@ -132,8 +132,9 @@ private struct Basis {
     private let now: Instant
     private let isAlone: Bool
     private let hasTried: Bool
-    /// Entitlements of purchases that are newer than the answer that would otherwise be used.
-    private let newer: Set<String>
+    /// The products of purchases that are newer than the answer that would otherwise be used, by
+    /// entitlement.
+    private let newer: [String: Set<String>]
     /// When the newest purchase of each entitlement that no answer includes was signed.
     private let unseen: [String: Instant]
 
@@ -154,7 +155,14 @@ private struct Basis {
             unanswered.contains(evidence.transactionId)
                 && (asOf.map { evidence.signedAt > $0 } ?? true)
         }
-        newer = Set(news.flatMap { catalogue[$0.productId]?.entitlements ?? [] })
+        newer = Dictionary(
+            news.flatMap { evidence in
+                (catalogue[evidence.productId]?.entitlements ?? []).map {
+                    ($0, Set([evidence.productId]))
+                }
+            },
+            uniquingKeysWith: { $0.union($1) }
+        )
         let unseenIds = Set(machine.unseen.map { "\($0)" })
         unseen = Dictionary(
             (decision?.evidence ?? []).filter { unseenIds.contains($0.transactionId) }
@@ -189,9 +197,16 @@ private struct Basis {
     /// purchase that no answer includes gives access whatever its date: the store's clock is not
     /// the server's, and the server may have answered before it received the purchase.
     private func overrules(_ own: Entitlement) -> Bool {
-        if newer.contains(own.name) { return true }
-        guard own.access == .granted, let signedAt = unseen[own.name],
-            let stated = replied(own.name) ?? passed(own.name), stated.access == .denied
+        let stated = replied(own.name) ?? passed(own.name)
+        if let products = newer[own.name] {
+            // A refund or the end of one product does not end access by another one.
+            guard own.access == .denied, stated?.access == .granted,
+                let product = stated?.productId
+            else { return true }
+            return products.contains(product)
+        }
+        guard own.access == .granted, let signedAt = unseen[own.name], let stated,
+            stated.access == .denied
         else { return false }
         // A refund that the server knows from the store may be the refund of this purchase.
         guard stated.isTakenBack else { return true }
