@@ -237,6 +237,26 @@ import TideoverKit
         #expect(machine.published?["premium"].access == access)
     }
 
+    /// The pass was issued before or after the purchase, which may be another customer's.
+    @Test(arguments: [
+        (Milliseconds.hours(-1), String?.none, Access.granted),
+        (.hours(-1), "3b0d7c1e-8f3a-4c57-9d0e-2a55a5b2f1aa", .denied),
+        (.hours(1), nil, .denied),
+    ])
+    func `a purchase on another device is newer than a pass that was issued before it`(
+        issued: Milliseconds,
+        token: String?,
+        access: Access
+    ) {
+        let bought = TestPurchases.subscription(7, accountToken: token)
+        let machine = offline(
+            pass(.never, issued: TestPurchases.start + issued),
+            StoreReading(statuses: [TestPurchases.status(bought)]),
+            at: TestPurchases.reading(after: .hours(2))
+        )
+        #expect(machine.published?["premium"].access == access)
+    }
+
     @Test func `a wake-up is requested again when the server corrected the clock`() throws {
         let ahead = ClockReading(clock: TestPurchases.start + .minutes(5), uptime: .zero)
         let pass = pass(.active, issued: TestPurchases.start)

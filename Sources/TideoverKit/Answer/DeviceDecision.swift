@@ -14,6 +14,14 @@ package struct DeviceDecision: Hashable, Sendable {
         package var productId: String
         package var environment: TideoverCore.Environment
         package var signedAt: Instant
+        package var purchasedAt: Instant?
+        package var accountToken: String?
+
+        /// Whether it was bought after an instant, and not for another customer.
+        func wasBought(after instant: Instant, by customer: CustomerID) -> Bool {
+            guard let purchasedAt, purchasedAt > instant else { return false }
+            return accountToken.map { $0.lowercased() == customer.text.lowercased() } ?? true
+        }
     }
 }
 
@@ -59,7 +67,9 @@ package struct DeviceFacts: Hashable, Sendable {
                 transactionId: transactionId,
                 productId: productId,
                 environment: reading.environment,
-                signedAt: reading.latestSignedAt
+                signedAt: reading.latestSignedAt,
+                purchasedAt: transaction.purchaseDate,
+                accountToken: transaction.appAccountToken
             )
         )
     }

@@ -151,9 +151,13 @@ private struct Basis {
         hasTried = machine.hasTried
         let asOf = machine.reply?.asOf ?? machine.pass?.issued
         let unanswered = Set(machine.unanswered.map { "\($0.transactionId)" })
+        let isPass = machine.reply == nil
         let news = (decision?.evidence ?? []).filter { evidence in
-            unanswered.contains(evidence.transactionId)
-                && (asOf.map { evidence.signedAt > $0 } ?? true)
+            let isUnanswered = unanswered.contains(evidence.transactionId)
+            guard let asOf else { return isUnanswered }
+            if isUnanswered { return evidence.signedAt > asOf }
+            // It was bought on another device after the pass was issued, and finished there.
+            return isPass && evidence.wasBought(after: asOf, by: settings.customer)
         }
         newer = Dictionary(
             news.flatMap { evidence in
