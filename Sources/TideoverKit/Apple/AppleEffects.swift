@@ -5,11 +5,12 @@ import TideoverCore
 import TideoverHTTP
 
 extension Tideover {
-    /// Starts the kit with StoreKit, URLSession and a file in Application Support. Call it once, in
-    /// the app's initializer.
+    /// Starts the kit with StoreKit, URLSession and a file in Application Support. On tvOS, where
+    /// an app may write only to its caches, the file is there. Call it once, in the app's
+    /// initializer.
     @MainActor
     public static func start(_ configuration: Configuration) throws -> EntitlementStore {
-        let folder = URL.applicationSupportDirectory.appending(path: "Tideover")
+        let folder = Self.folder.appending(path: "Tideover")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return start(
             configuration,
@@ -21,6 +22,15 @@ extension Tideover {
                 return key?.isValidSignature(signature, for: message) ?? false
             }
         )
+    }
+
+    /// An Apple TV refuses to create Application Support; a simulator does not.
+    private static var folder: URL {
+        #if os(tvOS)
+        URL.cachesDirectory
+        #else
+        URL.applicationSupportDirectory
+        #endif
     }
 }
 
