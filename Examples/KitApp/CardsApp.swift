@@ -21,7 +21,8 @@ enum Cards {
 
 @main
 struct CardsApp: App {
-    @State private var store = CardsApp.start()
+    // TideoverCore has a `State` too.
+    @SwiftUI.State private var store = CardsApp.start()
 
     var body: some Scene {
         WindowGroup {
