@@ -6,8 +6,8 @@ import TideoverHTTP
 
 extension Tideover {
     /// Starts the kit with StoreKit, URLSession and a file in Application Support. On tvOS, where
-    /// an app may write only to its caches, the file is there. Call it once, in the app's
-    /// initializer.
+    /// an app may write only to its caches, the file is there. Call it in the app's
+    /// initializer, and again for another customer after the former store was released.
     @MainActor
     public static func start(_ configuration: Configuration) throws -> EntitlementStore {
         let folder = Self.folder.appending(path: "Tideover")
