@@ -39,8 +39,8 @@ public final class EntitlementStore {
     /// Starts observing the store. Call it once, as early as possible.
     package func start() async { await runtime?.start() }
 
-    /// Reconciles again. Call it whenever the app returns to the foreground; the views of this
-    /// package do so automatically.
+    /// Reconciles again. Call it whenever the app returns to the foreground; a visible
+    /// `EntitlementGate` does so.
     public func enteredForeground() { runtime?.send(.foregrounded) }
 
     /// Reports to the server that the prompt was shown, and the customer's response, so that a soft
