@@ -518,6 +518,25 @@ import TideoverKit
         #expect(EvidencePage.pages(of: [], and: []).map(\.saysNothing) == [true])
     }
 
+    @Test func `the server can read a conclusion with many unfinished renewals`() throws {
+        let settings = TestPurchases.settings(withServer: true)
+        let renewals = (UInt64(1)...40).map { TestPurchases.subscription($0) }
+        let store = StoreReading(unfinished: renewals)
+        let start = TestPurchases.start
+        let decision = DeviceFacts(store, and: [], settings: settings, at: start)
+            .decide(settings: settings, environment: .production, readAt: start, at: start)
+        let document = DeviceConclusionDocument(
+            decision,
+            unfinished: renewals,
+            unverified: [],
+            askedAt: start,
+            deviceTime: start
+        )
+        let conclusion = try DeviceConclusion(json: JSONDocument(document.json).root)
+        #expect(conclusion.words["premium"]?.access == true)
+        #expect(conclusion.words["premium"]?.unfinished.count == 32)
+    }
+
     @Test(arguments: ["https://billing.example.com/t", "https://billing.example.com/t//"])
     func `a slash at the end of the server's address changes nothing`(url: String) {
         let server = Tideover.Server(app: "cards", apiKey: "key", url: url)

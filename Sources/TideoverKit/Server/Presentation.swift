@@ -173,9 +173,11 @@ extension Snapshot.Entitlement {
             if let id = standing.lineage?.id { writer.field("originalTransactionId", id) }
             writer.field("verified", standing.access || isVerified)
             guard !unfinished.isEmpty else { return }
+            // The server refuses more. Renewals of a year can be unfinished at once.
+            let named = unfinished.prefix(EvidencePage.mostItems)
             writer.field(
                 "unfinished",
-                array: { for purchase in unfinished { $0.value("\(purchase.transactionId)") } }
+                array: { for purchase in named { $0.value("\(purchase.transactionId)") } }
             )
         }
     }
