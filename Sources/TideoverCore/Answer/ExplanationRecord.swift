@@ -75,6 +75,29 @@ public struct CustomerRecord: Sendable {
         )
     }
 
+    /// Returns the record in which all IDs were one customer from the beginning.
+    ///
+    /// Reports count customers as known now. Without this, a failed renewal of an anonymous ID
+    /// would disappear from them as soon as its customer signs in.
+    package var withJoinedIDs: CustomerRecord {
+        let aliases = identity.aliases.map { alias in
+            var joined = alias
+            joined.from = .distantPast
+            return joined
+        }
+        return CustomerRecord(
+            customer: customer,
+            aliases: aliases,
+            environment: environment,
+            lineageRecords: lineageRecords,
+            catalogue: catalogue,
+            policy: policy,
+            reconciledAt: reconciledAt,
+            googlePlayPackage: googlePlayPackage,
+            stores: stores
+        )
+    }
+
     /// The history that all answers for the customer are computed from.
     public var history: CustomerHistory {
         CustomerHistory(

@@ -71,6 +71,9 @@ extension [OwnershipEntry] {
         return best.map { self[$0].customer }
     }
 
+    /// Whether any customer is the owner at an instant.
+    package func hasOwner(at instant: Instant) -> Bool { owner(at: instant) != nil }
+
     /// Returns the entries to append, given every known fact of the lineage. If a term's token
     /// names another customer than the owner at its start, ownership moves from that start. The new
     /// entry lasts until the next one begins.

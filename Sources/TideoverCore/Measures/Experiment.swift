@@ -196,6 +196,17 @@ extension CustomerTimeline {
         in experiment: Experiment,
         shown: [PromptExposure] = []
     ) -> ExperimentEntry? {
+        entry(in: experiment, of: nil, shown: shown)
+    }
+
+    /// Returns the entry of a timeline in which all IDs were one customer from the beginning.
+    /// `identity` states when each joined: the arm is that of the ID that was asked when the payment
+    /// failed.
+    package func entry(
+        in experiment: Experiment,
+        of identity: CustomerIdentity?,
+        shown: [PromptExposure] = []
+    ) -> ExperimentEntry? {
         let until = min(until, experiment.stop?.at ?? .distantFuture)
         let first = issues.filter { issue in
             experiment.compares(issue.enteredAt) && issue.enteredAt <= until
@@ -211,7 +222,7 @@ extension CustomerTimeline {
             return .init(time ?? until - issue.enteredAt, happened: time != nil)
         }
         return ExperimentEntry(
-            arm: experiment.arm(of: primary).name,
+            arm: experiment.arm(of: id(at: issue, identity)).name,
             recovery: issue.life(from: issue.enteredAt, until: until).observation,
             lockout: observation(of: issue.holdFrom),
             refund: observation(of: refund?.at),
@@ -219,6 +230,16 @@ extension CustomerTimeline {
                 $0.kind != .store && (issue.enteredAt...until).contains($0.shownAt)
             }
         )
+    }
+
+    /// Returns the ID that named the customer when a payment failed: the owner of the purchase, if
+    /// it had not joined the others by then.
+    private func id(at issue: BillingIssue, _ identity: CustomerIdentity?) -> CustomerID {
+        let record = lineageRecords.first { $0.steps.lineage == issue.lineage }
+        guard let identity, let owner = record?.owners.owner(at: issue.enteredAt),
+            identity.start(of: owner).map({ $0 > issue.enteredAt }) ?? false
+        else { return primary }
+        return owner
     }
 
     /// Whether the customer's arm for a failed payment is one of an experiment. The policy of that

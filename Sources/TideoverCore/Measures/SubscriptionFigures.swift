@@ -63,7 +63,7 @@ package struct ReportFigures: Hashable, Sendable {
     package var subscription = SubscriptionFigures()
     /// How long the server itself denied access to a purchase, as far as an alarm counts it.
     package var lockouts: [Lockouts.Cause: Milliseconds] = [:]
-    /// Those of a customer, or of a purchase without one.
+    /// Those of a customer, or of a purchase while it had none.
     package var failures: [FailureFigures] = []
 
     package init() {}

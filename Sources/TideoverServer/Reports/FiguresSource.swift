@@ -188,8 +188,9 @@ struct FiguresSource {
         var figures = ReportFigures()
         figures.subscription = SubscriptionFigures(whole)
         figures.lockouts = alarmed?.total(lineage, record.facts) ?? [:]
-        if record.owners.isEmpty {
+        if whole.issues.contains(where: { !record.owners.hasOwner(at: $0.enteredAt) }) {
             figures.failures = whole.failures { timeline(of: lineage, record.facts, until: $0) }
+                .filter { !record.owners.hasOwner(at: $0.enteredAt) }
         }
         return (figures, !whole.issues.isEmpty)
     }
@@ -225,7 +226,8 @@ struct FiguresSource {
             let subject = FiguresSubject(.customer, primary.text)
             guard figures[subject] == nil else { continue }
             var own = ReportFigures()
-            own.failures = CustomerTimeline.failures(of: Projector(app: app).record(of: lineages))
+            let record = Projector(app: app).record(of: lineages).withJoinedIDs
+            own.failures = CustomerTimeline.failures(of: record)
             figures[subject] = .some(own.failures.isEmpty ? nil : own)
         }
     }

@@ -121,7 +121,7 @@ struct PurchaseWalk {
     }
 
     /// Returns every billing issue. That of a customer who returned through another purchase is
-    /// recovered. A purchase without a customer is judged by itself.
+    /// recovered. An issue that began while no customer owned the purchase is judged by itself.
     ///
     /// Only the customers with an issue are read again with all their purchases.
     func issues() throws -> [BillingIssue] {
@@ -131,7 +131,7 @@ struct PurchaseWalk {
         for lineageRecord in all {
             let timeline = timeline(of: lineageRecord)
             guard !timeline.issues.isEmpty else { continue }
-            if lineageRecord.owners.isEmpty { issues += timeline.issues }
+            issues += timeline.issues.filter { !lineageRecord.owners.hasOwner(at: $0.enteredAt) }
             concerned.formUnion(lineageRecord.owners.map(\.customer))
         }
         try all.check()
@@ -149,7 +149,8 @@ struct PurchaseWalk {
             let primary = lineages.identity.primary
             guard done.insert(primary).inserted else { continue }
             if primary != customer { lineages = try knownLineages(of: primary) }
-            issues += CustomerTimeline(projector.record(of: lineages), until: until).issues
+            let record = projector.record(of: lineages).withJoinedIDs
+            issues += CustomerTimeline(record, until: until).issues
         }
         return issues
     }
@@ -165,9 +166,14 @@ struct PurchaseWalk {
         let projector = Projector(app: app)
         try eachCustomer { key in
             let lineages = try storage.knownLineages(of: key, now: until)
-            let timeline = CustomerTimeline(projector.record(of: lineages), until: until)
+            let record = projector.record(of: lineages).withJoinedIDs
+            let timeline = CustomerTimeline(record, until: until)
             for (position, experiment) in experiments.enumerated() {
-                let entry = timeline.entry(in: experiment, shown: lineages.prompts)
+                let entry = timeline.entry(
+                    in: experiment,
+                    of: lineages.identity,
+                    shown: lineages.prompts
+                )
                 if let entry { entries[position].append(entry) }
             }
         }
@@ -195,7 +201,8 @@ struct PurchaseWalk {
     func eachRecord(_ body: (CustomerRecord) -> Void) throws {
         let projector = Projector(app: app)
         try eachCustomer { key in
-            body(projector.record(of: try storage.knownLineages(of: key, now: until)))
+            let lineages = try storage.knownLineages(of: key, now: until)
+            body(projector.record(of: lineages).withJoinedIDs)
         }
     }
 

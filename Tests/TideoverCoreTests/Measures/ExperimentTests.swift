@@ -103,6 +103,45 @@ import TideoverLives
         #expect(!hasEntry(second))
     }
 
+    @Test func `an alias keeps the entry of the id that was asked, in its arm`() throws {
+        var life = TimelineStoryTests.converted()
+        life.fail("2026-06-04", grace: "2026-06-20")
+        let anna = SnapshotTests.anna
+        let arm = Self.experiment.arm(of: anna).name
+        let asked = try #require(
+            Self.customers(100).first { Self.experiment.arm(of: $0).name != arm }
+        )
+        func entry(aliasFrom from: Instant) -> ExperimentEntry? {
+            let record = CustomerRecord(
+                customer: anna,
+                aliases: [CustomerAlias(alias: asked, customer: anna, from: from, by: "test")],
+                environment: .production,
+                lineageRecords: [
+                    CustomerRecord.LineageRecord(
+                        lineage: life.lineage,
+                        facts: life.facts,
+                        owners: [
+                            OwnershipEntry(
+                                lineage: life.lineage,
+                                customer: asked,
+                                from: .distantPast,
+                                why: .accountToken
+                            )
+                        ]
+                    )
+                ],
+                catalogue: Versioned(life.catalogue),
+                policy: Versioned(Policy())
+            )
+            return CustomerTimeline(record.withJoinedIDs, until: "2026-06-10")
+                .entry(in: Self.experiment, of: record.identity)
+        }
+        #expect(entry(aliasFrom: "2026-06-01")?.arm == arm)
+        let later = try #require(entry(aliasFrom: "2026-06-08"))
+        #expect(later.arm == Self.experiment.arm(of: asked).name)
+        #expect(later.recovery == KaplanMeier.Observation(.days(6), happened: false))
+    }
+
     // MARK: Asking
 
     private static func prompt(
