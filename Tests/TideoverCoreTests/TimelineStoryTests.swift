@@ -75,6 +75,46 @@ import TideoverLives
         #expect(issue.map(\.moneyAtRisk?.text) == ["9.99 USD"])
     }
 
+    @Test func `another product chosen while a payment is retried leaves its price`() {
+        var life = Self.converted()
+        life.fail("2026-06-04")
+        let stated: [(product: String, price: String, signed: Instant)] = [
+            ("monthly", "8.99 USD", "2026-06-04T01:00:00Z"), ("yearly", "79.99 USD", "2026-06-07"),
+        ]
+        for one in stated {
+            let outlook = Outlook(
+                renewalDate: "2026-06-04",
+                productId: "monthly",
+                renewsInto: one.product,
+                willRenew: true,
+                isRetrying: true,
+                renewalPrice: Money(text: one.price)
+            )
+            life.say(.outlook(outlook), at: one.signed)
+            let issues = life.told(until: "2026-06-10").issues
+            #expect(issues.map(\.moneyAtRisk?.text) == ["8.99 USD"])
+        }
+    }
+
+    @Test(arguments: [("0.0 USD", "9.99 USD"), ("0.0 EUR", nil)])
+    func `the catalogue's price counts only in the customer's currency`(
+        _ trial: String,
+        _ expected: String?
+    ) {
+        var life = Life()
+        life.catalogue.products["monthly"]?.price = Money(text: "9.99 USD")
+        life.pay(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            price: trial,
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        life.fail("2026-05-04")
+        #expect(life.told(until: "2026-05-10").issues.map(\.moneyAtRisk?.text) == [expected])
+    }
+
     @Test func `sixty days of retry end in expiry without a notification`() {
         var life = Self.converted()
         life.fail("2026-06-04")

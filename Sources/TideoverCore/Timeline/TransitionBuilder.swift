@@ -468,14 +468,25 @@ struct TransitionBuilder: Sendable {
     }
 
     /// Returns the price of the failed renewal: from its outlook; otherwise the term's price if it
-    /// renews into the same product; otherwise the catalogue's.
+    /// renews into the same product; otherwise the catalogue's, unless the customer pays in another
+    /// currency.
     private func moneyAtRisk(of term: TermRecord, at step: Step) -> Money? {
         guard steps.lineage.ownership == .purchased else { return nil }
-        let next = term.outlooks.newest(by: step.from)?.value.renewsInto ?? term.term.productId
-        let stated = term.outlooks.last { $0.value.renewalPrice != nil }?.value.renewalPrice
-        let same = next == term.term.productId && term.term.offer == nil ? term.term.price : nil
-        let listed = steps.catalogue.value(at: step.from)[next]?.price
-        return stated ?? same ?? listed
+        let product = term.term.productId
+        let outlook = term.outlooks.newest(by: step.from) ?? term.outlooks.first
+        let next = outlook?.value.renewsInto ?? product
+        // While the payment is retried, the customer may choose another product for the next term.
+        let stated = term.outlooks.last {
+            $0.value.renewalPrice != nil && $0.value.renewsInto ?? product == next
+        }
+        let same = next == product && term.term.offer == nil ? term.term.price : nil
+        return stated?.value.renewalPrice ?? same ?? listedPrice(of: next, after: term, at: step)
+    }
+
+    private func listedPrice(of product: String, after term: TermRecord, at step: Step) -> Money? {
+        let listed = steps.catalogue.value(at: step.from)[product]?.price
+        guard let currency = term.term.price?.currency else { return listed }
+        return listed?.currency == currency ? listed : nil
     }
 }
 
