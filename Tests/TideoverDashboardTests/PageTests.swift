@@ -72,6 +72,7 @@ import TideoverJSON
                     "lost": 980_000, "open": 0,
                 ]
             ],
+            "withoutPrice": 3, "issuesWithoutPrice": 2,
             "history": [["subscribers": 4], ["subscribers": 5]],
         ]
         return try Portfolio(json(["rows": [row]]))
@@ -246,7 +247,8 @@ import TideoverJSON
             "issues", "open", "recovered", "recoveredFromGrace", "recoveredFromHold",
             "recoveredByNewPurchase", "lost", "cancelledFromGrace", "cancelledFromHold",
             "medianDays", "atStart", "churned", "voluntary", "involuntary", "takenBack", "returned",
-            "started", "running", "converted", "cancelled", "lapsed",
+            "started", "running", "inBillingIssue", "converted", "cancelled", "lapsed",
+            "unrecovered", "unconfirmed", "withoutPrice",
         ]
         var group = JSONObject()
         for count in counts { group[count] = 1 }
@@ -620,6 +622,38 @@ import TideoverJSON
             hasMore: false
         )
         #expect(Set(environments(app)) == ["sandbox"])
+    }
+
+    @Test func `every end of a failed renewal and of a trial is shown, and what has no price`()
+        throws
+    {
+        let reports = try Self.reports("cards")
+        let all = text(PortfolioPage.page(reports, try Self.portfolio("cards")), nil)
+        #expect(
+            all.contains(
+                "<bdi>cards</bdi></a> sandbox: In no sum, because the price is not known: "
+                    + #"<data value="3">3</data> subscriptions, "#
+                    + #"<data value="2">2</data> failed renewals."#
+            )
+        )
+        let app = text(
+            AppPage.page(
+                Place(app: "cards", environment: "sandbox"),
+                reports,
+                try Self.measures("cards"),
+                try Self.deadlines("cards"),
+                isAdmin: true,
+                unclaimed: [],
+                hasMore: false
+            ),
+            nil
+        )
+        for part in [
+            "given up by the store", "refunded or revoked", "Cancelled on hold", "Payment failed",
+            #"not known: <data value="1">1</data> failed renewals."#,
+        ] {
+            #expect(app.contains(part), "\(part)")
+        }
     }
 
     @Test func `settings are grouped by section, each with a heading that a link leads to`() throws

@@ -41,11 +41,14 @@ struct MeasureCards {
             "How failed renewals ended",
             [.init(title: "End"), .init(title: "Number", isNumber: true)],
             [
-                ["paid in grace", Shown.figure(row.recoveredFromGrace)],
-                ["paid on hold", Shown.figure(row.recoveredFromHold)],
-                ["bought again", Shown.figure(row.recoveredByNewPurchase)],
+                ["recovered in grace", Shown.figure(row.recoveredFromGrace)],
+                ["recovered on hold", Shown.figure(row.recoveredFromHold)],
+                ["of these: bought again", Shown.figure(row.recoveredByNewPurchase)],
                 ["cancelled in grace", Shown.figure(row.cancelled[0])],
                 ["cancelled on hold", Shown.figure(row.cancelled[1])],
+                ["given up by the store", Shown.figure(row.unrecovered)],
+                ["refunded or revoked", Shown.figure(row.takenBack)],
+                ["not known", Shown.figure(row.unconfirmed)],
             ]
         )
     }
@@ -109,8 +112,9 @@ struct MeasureCards {
     }
 
     private func money(_ row: RecoveryRow) -> HTML {
-        guard !row.money.isEmpty else { return .nothing }
-        return Parts.table(
+        let unpriced = Parts.unpriced([("failed renewals", row.withoutPrice)])
+        guard !row.money.isEmpty else { return unpriced }
+        let table = Parts.table(
             "Money of the failed renewals, each currency apart",
             [
                 .init(title: "Currency"), .init(title: "At risk", isNumber: true),
@@ -124,6 +128,7 @@ struct MeasureCards {
                 ]
             }
         )
+        return [table, unpriced]
     }
 
     // MARK: Trials and churn
@@ -136,16 +141,21 @@ struct MeasureCards {
                 [
                     .init(title: "Cohort"), .init(title: "Started", isNumber: true),
                     .init(title: "Running", isNumber: true),
+                    .init(title: "Payment failed", isNumber: true),
                     .init(title: "Converted", isNumber: true),
                     .init(title: "Cancelled", isNumber: true),
-                    .init(title: "Lapsed", isNumber: true), .init(title: "Share", isNumber: true),
+                    .init(title: "Lapsed", isNumber: true),
+                    .init(title: "Taken back", isNumber: true),
+                    .init(title: "Not known", isNumber: true),
+                    .init(title: "Share", isNumber: true),
                 ],
                 measures.trials.map { trial in
                     [
                         .text(trial.cohort), Shown.figure(trial.started),
-                        Shown.figure(trial.running), Shown.figure(trial.converted),
-                        Shown.figure(trial.cancelled), Shown.figure(trial.lapsed),
-                        Shown.share(trial.share),
+                        Shown.figure(trial.running), Shown.figure(trial.inBillingIssue),
+                        Shown.figure(trial.converted), Shown.figure(trial.cancelled),
+                        Shown.figure(trial.lapsed), Shown.figure(trial.takenBack),
+                        Shown.figure(trial.unconfirmed), Shown.share(trial.share),
                     ]
                 }
             )
@@ -162,9 +172,12 @@ struct MeasureCards {
                 ("Not subscribed now", Shown.figure(row.churned)),
                 ("Share", Shown.share(row.share)),
                 ("Cancelled by the customer", Shown.figure(row.voluntary)),
+                ("Cancelled in grace", Shown.figure(row.cancelled[0])),
+                ("Cancelled on hold", Shown.figure(row.cancelled[1])),
                 ("Lost to a failed payment", Shown.figure(row.involuntary)),
                 ("Taken back", Shown.figure(row.takenBack)),
                 ("Left and returned", Shown.figure(row.returned)),
+                ("Not known", Shown.figure(row.unconfirmed)),
             ])
         ]
     }

@@ -91,6 +91,20 @@ enum Parts {
         )
     }
 
+    /// A line with the numbers of what has no known price and is in no sum of money, after the
+    /// place concerned.
+    static func unpriced(
+        _ counts: [(name: String, count: Figure)],
+        in place: HTML = .nothing
+    ) -> HTML {
+        let parts = counts.filter { $0.count.value != 0 }.map { name, count -> HTML in
+            [Shown.figure(count), .text(" \(name)")]
+        }
+        guard let first = parts.first else { return .nothing }
+        let list = parts.dropFirst().reduce(first) { [$0, ", ", $1] }
+        return quiet([place, "In no sum, because the price is not known: ", list, "."])
+    }
+
     static func quiet(_ text: HTML) -> HTML { .tag(.p, [.class("quiet")], text) }
 }
 

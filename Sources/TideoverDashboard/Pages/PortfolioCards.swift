@@ -79,7 +79,8 @@ struct PortfolioCards {
     private var money: [HTML] {
         let rows = portfolio.rows.flatMap { row in row.sums.map { cells(row.place, $0) } }
         guard !rows.isEmpty else {
-            return [Parts.quiet("No purchase with a known price runs, and no renewal has failed.")]
+            let none = "No purchase with a known price runs, and no renewal has failed."
+            return unpriced.isEmpty ? [Parts.quiet(.text(none))] : unpriced
         }
         return [
             Parts.table(
@@ -91,7 +92,24 @@ struct PortfolioCards {
                     ].map { .init(title: $0, isNumber: true) },
                 rows
             )
-        ]
+        ] + unpriced
+    }
+
+    /// A line for each place with prices that are not known.
+    private var unpriced: [HTML] {
+        portfolio.rows.filter { $0.withoutPrice.value != 0 || $0.issuesWithoutPrice.value != 0 }
+            .map { row in
+                Parts.unpriced(
+                    [
+                        ("subscriptions", row.withoutPrice),
+                        ("failed renewals", row.issuesWithoutPrice),
+                    ],
+                    in: [
+                        .tag(.a, [.href(row.place.link)], .name(row.place.app)),
+                        .text(" \(row.place.environment): "),
+                    ]
+                )
+            }
     }
 
     private func cells(_ place: Place, _ sum: PortfolioRow.Sum) -> [HTML] {

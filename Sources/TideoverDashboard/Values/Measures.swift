@@ -45,9 +45,14 @@ struct RecoveryRow: Hashable, Sendable {
     let recoveredByNewPurchase: Figure
     let lost: Figure
     let cancelled: [Figure]
+    let unrecovered: Figure
+    let takenBack: Figure
+    let unconfirmed: Figure
     let medianDays: Figure
     let curves: [Curve]
     let money: [Sum]
+    /// Failed renewals that are in no sum of money.
+    let withoutPrice: Figure
 
     /// The share recovered by each day, of all issues or of one kind.
     struct Curve: Hashable, Sendable {
@@ -99,11 +104,15 @@ struct RecoveryRow: Hashable, Sendable {
         cancelled = [
             try row.figure("cancelledFromGrace"), try row.figure("cancelledFromHold"),
         ]
+        unrecovered = try row.figure("unrecovered")
+        takenBack = try row.figure("takenBack")
+        unconfirmed = try row.figure("unconfirmed")
         medianDays = try row.figure("medianDays")
         curves = try ["all", "fromGrace", "fromHold"].map { id throws(UnexpectedAnswer) in
             try Curve(id, row)
         }
         money = try row.list("money").map { sum throws(UnexpectedAnswer) in try Sum(sum) }
+        withoutPrice = try row.figure("withoutPrice")
     }
 }
 
@@ -122,18 +131,24 @@ struct ChurnRow: Hashable, Sendable {
     let atStart: Figure
     let churned: Figure
     let voluntary: Figure
+    let cancelled: [Figure]
     let involuntary: Figure
     let takenBack: Figure
     let returned: Figure
+    let unconfirmed: Figure
     let share: Figure
 
     init(_ row: JSONNode) throws(UnexpectedAnswer) {
         atStart = try row.figure("atStart")
         churned = try row.figure("churned")
         voluntary = try row.figure("voluntary")
+        cancelled = [
+            try row.figure("cancelledFromGrace"), try row.figure("cancelledFromHold"),
+        ]
         involuntary = try row.figure("involuntary")
         takenBack = try row.figure("takenBack")
         returned = try row.figure("returned")
+        unconfirmed = try row.figure("unconfirmed")
         share = try row.need("churn").figure("share")
     }
 }
@@ -143,18 +158,24 @@ struct TrialRow: Hashable, Sendable {
     let cohort: String
     let started: Figure
     let running: Figure
+    let inBillingIssue: Figure
     let converted: Figure
     let cancelled: Figure
     let lapsed: Figure
+    let takenBack: Figure
+    let unconfirmed: Figure
     let share: Figure
 
     init(_ row: JSONNode) throws(UnexpectedAnswer) {
         cohort = try row.needText("cohort")
         started = try row.figure("started")
         running = try row.figure("running")
+        inBillingIssue = try row.figure("inBillingIssue")
         converted = try row.figure("converted")
         cancelled = try row.figure("cancelled")
         lapsed = try row.figure("lapsed")
+        takenBack = try row.figure("takenBack")
+        unconfirmed = try row.figure("unconfirmed")
         share = try row.need("conversion").figure("share")
     }
 }

@@ -19,6 +19,9 @@ struct PortfolioRow: Hashable, Sendable {
     let states: [State]
     /// By currency.
     let sums: [Sum]
+    /// Subscriptions and failed renewals that are in no sum.
+    let withoutPrice: Figure
+    let issuesWithoutPrice: Figure
     /// The number of subscribers at each instant, oldest first.
     let history: [Figure]
 
@@ -40,6 +43,8 @@ struct PortfolioRow: Hashable, Sendable {
         place = try Place(row)
         subscribers = try row.figure("subscribers")
         states = try row.need("subscriptions").members.map { State(id: $0, count: Figure($1)) }
+        withoutPrice = try row.figure("withoutPrice")
+        issuesWithoutPrice = try row.figure("issuesWithoutPrice")
         history = try row.list("history").map { point throws(UnexpectedAnswer) in
             try point.figure("subscribers")
         }

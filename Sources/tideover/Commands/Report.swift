@@ -177,6 +177,18 @@ enum Report {
     }
 }
 
+extension Output {
+    /// Prints how many have no known price and are in no sum of money, unless all have one.
+    func unpriced(_ counts: [(name: String, numbers: [JSONValue?])]) {
+        let parts = counts.compactMap { name, numbers -> String? in
+            let sum = numbers.reduce(0) { $0 + ($1?.int64 ?? 0) }
+            return sum == 0 ? nil : "\(sum) \(name)"
+        }
+        guard !parts.isEmpty else { return }
+        message("tideover: without a known price, in no sum: \(parts.joined(separator: ", "))")
+    }
+}
+
 /// Lines of comma-separated values.
 enum Sheet {
     static func text(head: [String], rows: [[JSONValue?]]) -> String {

@@ -213,6 +213,7 @@ enum RecoveryPrinter {
         }
         output.print(table)
         printMoney(groups, dimensions, output)
+        output.unpriced([("failed renewals", groups.map { $0.group["withoutPrice"] })])
     }
 
     private static func estimate(_ days: Int64, in group: JSONValue) -> String {

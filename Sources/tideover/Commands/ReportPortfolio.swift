@@ -84,6 +84,11 @@ enum PortfolioPrinter {
         printHistory(report, output)
         output.message("tideover: failed renewals \(range(report))")
         for sentence in conversion(report) { output.message("tideover: \(sentence)") }
+        let rows = report["rows"]?.array ?? []
+        output.unpriced([
+            ("subscriptions", rows.map { $0["withoutPrice"] }),
+            ("failed renewals", rows.map { $0["issuesWithoutPrice"] }),
+        ])
     }
 
     private static func range(_ report: JSONValue) -> String {
