@@ -624,7 +624,7 @@ import TideoverJSON
         #expect(Set(environments(app)) == ["sandbox"])
     }
 
-    @Test func `every end of a failed renewal and of a trial is shown, and what has no price`()
+    @Test func `every end of a failed renewal and of a trial is shown, and missing prices are`()
         throws
     {
         let reports = try Self.reports("cards")

@@ -91,8 +91,8 @@ enum Parts {
         )
     }
 
-    /// A line with the numbers of what has no known price and is in no sum of money, after the
-    /// place concerned.
+    /// A line that states how many have no known price and are in no sum of money, after the place
+    /// concerned.
     static func unpriced(
         _ counts: [(name: String, count: Figure)],
         in place: HTML = .nothing
