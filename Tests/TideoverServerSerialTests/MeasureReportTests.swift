@@ -104,6 +104,15 @@ import TideoverTestProcesses
         await server.close()
     }
 
+    @Test(arguments: ["recovery", "churn", "trials"])
+    func `a dimension that is named twice is one member`(report: String) async throws {
+        let server = try await Self.lives()
+        let once = try await groups(server, "\(report)?app=cards&by=product,store")
+        let twice = try await groups(server, "\(report)?app=cards&by=product,store,product")
+        #expect(twice == once)
+        await server.close()
+    }
+
     // MARK: Deadlines
 
     private func deadlines(_ server: TestServer, _ query: String = "") async throws -> [JSONValue] {

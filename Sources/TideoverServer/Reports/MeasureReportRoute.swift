@@ -72,12 +72,16 @@ struct MeasureQuestion: Sendable {
             throw Problem.badRange(found: from)
         }
         let names = request.queryValue("by")?.split(separator: ",") ?? []
-        dimensions = try names.map { name throws(Problem) in
+        var dimensions: [MeasureDimension] = []
+        for name in names {
             guard let dimension = Self.known[String(name)] else {
-                throw .badDimension(String(name))
+                throw Problem.badDimension(String(name))
             }
-            return dimension
+            // A row has one member for each dimension: a repeated one would be a duplicate key.
+            if dimensions.contains(where: { $0.name == dimension.name }) { continue }
+            dimensions.append(dimension)
         }
+        self.dimensions = dimensions
     }
 
     private static let known: [String: MeasureDimension] = Dictionary(
