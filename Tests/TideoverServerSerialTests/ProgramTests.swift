@@ -68,6 +68,11 @@ final class ProgramTests {
         #expect(said.code == 73)
         #expect(said.results.isEmpty)
         #expect(said.messages.contains("cannot write \(page): "))
+        let mine = try file("my own page", name: "mine.html")
+        let refused = try Executable.run(["demo", "--no-serve", "--html", mine])
+        #expect(refused.code == 73)
+        #expect(refused.results.isEmpty)
+        #expect(refused.messages.contains("\(mine) already exists, and is not from an earlier run"))
     }
 
     @Test func `the demo prints its story step by step, and rejects JSON with it`() throws {

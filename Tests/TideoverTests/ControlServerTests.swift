@@ -115,13 +115,31 @@ import TideoverSandbox
         async throws
     {
         let (old, new) = ("\(folder.path)/old.xml", "\(folder.path)/new.xml")
-        try Data("as it was".utf8).write(to: URL(filePath: old))
+        let asItWas = "\(JUnitReport.beginning)/>"
+        try Data(asItWas.utf8).write(to: URL(filePath: old))
         for report in [old, new] {
             let (code, _) = await run(["run", "\(folder.path)/none.json5", "--junit", report])
             #expect(code == .noInput)
         }
-        #expect(try String(contentsOfFile: old, encoding: .utf8) == "as it was")
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == asItWas)
         #expect(!FileManager.default.fileExists(atPath: new))
+    }
+
+    @Test func `a report replaces only a report`() async throws {
+        let steps = #", steps: [{ do: "subscribe" }]"#
+        let path = try file("a.json5", steps: steps)
+        let report = try file("b.json5", steps: steps)
+        // A pattern after `--junit`: the first scenario is taken as its file.
+        let (code, output) = await run(["run", "--junit", report, path])
+        #expect(code == .cannotCreate)
+        #expect(output.messages.captured.contains("\(report) already exists"))
+        #expect(try String(contentsOfFile: report, encoding: .utf8).contains("subscribe"))
+        try Data().write(to: URL(filePath: report))
+        for _ in 0..<2 {
+            #expect(await run(["run", path, "--junit", report]).0 == .success)
+            let written = try String(contentsOfFile: report, encoding: .utf8)
+            #expect(written.hasPrefix(JUnitReport.beginning))
+        }
     }
 
     @Test(arguments: ["Authorization: Bearer s3cr3t", "x-api-key: s3cr3t", "Cookie: a=s3cr3t"])

@@ -15,7 +15,7 @@ enum Demo {
     private static let html = Parameter.option(
         "--html",
         "FILE",
-        "Also write the year as a page for a browser"
+        "Also write the year as a page for a browser; replaces only such a file"
     )
     private static let listen = Parameter.option(
         "--listen",
@@ -52,7 +52,9 @@ enum Demo {
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
-        if let path = arguments[html] { try FileOutput.check(path) }
+        if let path = arguments[html] {
+            try FileOutput.check(path, replacing: RehearsalReportDrawing.beginning)
+        }
         let stop = StopSignal()
         let scenario = try Scenario(reading: PackageResources.a_year_of_subscribers_json5)
         let folder = try TemporaryFolder()

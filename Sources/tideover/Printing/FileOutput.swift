@@ -42,9 +42,12 @@ enum FileOutput {
         }
     }
 
-    /// Throws if a file could not be written now. Long commands call it before work whose result
-    /// they write at the end. It creates and changes nothing.
-    static func check(_ path: String) throws(CommandFailure) {
+    /// Throws if a file could not be written now, or has content that does not begin like that of
+    /// an earlier run. Long commands call it before work whose result they write at the end. It
+    /// creates and changes nothing.
+    ///
+    /// `--junit *.json5` names the first scenario as the file to write.
+    static func check(_ path: String, replacing beginning: String) throws(CommandFailure) {
         var entry = stat()
         guard stat(path, &entry) == 0 else {
             guard errno == ENOENT else { throw failure(path, errno) }
@@ -54,6 +57,28 @@ enum FileOutput {
         }
         guard entry.st_mode & S_IFMT != S_IFDIR else { throw failure(path, EISDIR) }
         guard access(path, W_OK) == 0 else { throw failure(path, errno) }
+        guard entry.st_mode & S_IFMT == S_IFREG, entry.st_size > 0 else { return }
+        guard try self.beginning(of: path, beginning.utf8.count) == Array(beginning.utf8) else {
+            throw CommandFailure(
+                .cannotCreate,
+                "\(TextLayout.visible(path)) already exists, and is not from an earlier run\n"
+                    + "Name another file, or remove it."
+            )
+        }
+    }
+
+    /// Returns at most so many of the first bytes of a file.
+    private static func beginning(
+        of path: String,
+        _ count: Int
+    ) throws(CommandFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = Glibc.read(descriptor, &bytes, count)
+        guard read >= 0 else { throw failure(path, errno) }
+        return Array(bytes.prefix(read))
     }
 
     /// Returns the failure for a file or folder that cannot be written, with this `errno`.

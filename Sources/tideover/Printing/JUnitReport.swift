@@ -3,13 +3,19 @@ import TideoverSandbox
 
 /// The result of rehearsals in the XML format of CI systems. https://github.com/testmoapp/junitxml
 struct JUnitReport {
+    /// The beginning of every report.
+    static let beginning = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites
+        """
+
     private let played: [PlayedScenario]
 
     init(_ played: [PlayedScenario]) {
         self.played = played
     }
 
-    /// Writes the report, replacing an existing file.
+    /// Writes the report, replacing an existing file: `FileOutput.check` looks at that first.
     func write(to path: String) throws(CommandFailure) {
         try FileOutput.write(Array(text.utf8), to: path)
     }
@@ -21,7 +27,7 @@ struct JUnitReport {
         let skipped = played.count { $0.omission != nil }
         let counts = #"tests="\#(played.count)" failures="\#(failures)" errors="\#(errors)""#
         var lines = [
-            #"<?xml version="1.0" encoding="UTF-8"?>"#, "<testsuites \(counts)>",
+            "\(Self.beginning) \(counts)>",
             #"  <testsuite name="tideover sandbox" \#(counts) skipped="\#(skipped)">"#,
         ]
         for scenario in played { lines += self.lines(of: scenario) }

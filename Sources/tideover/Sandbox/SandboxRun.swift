@@ -14,7 +14,7 @@ enum SandboxRun {
     private static let junit = Parameter.option(
         "--junit",
         "FILE",
-        "Also write the result as JUnit XML, for CI"
+        "Also write the result as JUnit XML, for CI; replaces only such a file"
     )
     private static let json = Parameter.flag("--json", "Write one JSON object")
     private static let storeListen = Parameter.option(
@@ -80,7 +80,9 @@ enum SandboxRun {
         if arguments[json], arguments[story] {
             throw arguments.usageError(.conflict("--json", "--story"))
         }
-        if let path = arguments[junit] { try FileOutput.check(path) }
+        if let path = arguments[junit] {
+            try FileOutput.check(path, replacing: JUnitReport.beginning)
+        }
         let visitor = try visitor(arguments, output)
         // A missing file is reported before any scenario is played.
         let texts = try arguments[files].map { path in

@@ -26,15 +26,20 @@ struct RehearsalReportDrawing {
         )
     }
 
-    /// The page, as HTML.
-    var page: String {
-        """
+    /// The beginning of every page.
+    static let beginning = """
         <!DOCTYPE html>
         <html lang="en">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>\(Self.escaped(rehearsalReport.name))</title>
+        <title>
+        """
+
+    /// The page, as HTML.
+    var page: String {
+        """
+        \(Self.beginning)\(Self.escaped(rehearsalReport.name))</title>
         <style>
         \(Self.style)
         </style>
