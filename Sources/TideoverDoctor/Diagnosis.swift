@@ -84,7 +84,7 @@ extension Finding {
                 of: key,
                 .warning,
                 "\(path) does not exist",
-                advice: "Create the file before the server needs it."
+                advice: "Create the file; the server does not start without it."
             )
         case .unreadable:
             return Finding(

@@ -119,16 +119,19 @@ import TideoverSignatures
         #expect(text.contains("did you mean `TIDEOVER_SERVER_LISTEN`"))
     }
 
-    @Test func `secret files are checked but not read`() async throws {
-        _ = try write("very-secret", to: "open.txt", rights: 0o644)
-        _ = try write("very-secret", to: "closed.txt", rights: 0o400)
+    @Test func `secret files are checked and never shown`() async throws {
+        let secret = "whsec_" + Data(repeating: 0x5a, count: 32).base64EncodedString()
+        _ = try write(secret, to: "open.txt", rights: 0o644)
+        _ = try write(secret, to: "closed.txt", rights: 0o400)
         let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
         {
             #"{ url: "https://example.com/\#($0.0)", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
         }
         let path = try configuration("webhooks: [\(hooks.joined(separator: ", "))]")
         let (code, findings, text) = try await diagnose(path)
-        #expect(code == .success)
+        // The server does not start with the first, nor without the last.
+        #expect(code == .failure)
+        #expect(findings.filter { $0 == "configuration problem" }.count == 2)
         #expect(
             findings.filter { $0.hasPrefix("secret-file") } == [
                 "secret-file webhooks[0].secretFile warning",
@@ -137,12 +140,51 @@ import TideoverSignatures
             ]
         )
         #expect(text.contains("chmod go= \(folder.path)/open.txt".replacing("/", with: #"/"#)))
-        #expect(!text.contains("very-secret"))
+        #expect(!text.contains(secret.dropFirst(6).prefix(8)))
         #expect(
             findings.filter { $0.hasPrefix("allowed-networks") }
                 == ["allowed-networks webhooks[1].allowNetworks ok"]
         )
         #expect(text.contains("10.0.0.0"))
+    }
+
+    @Test(arguments: [
+        ("", #"webhooks: [{ url: "https://example.com/a", secretFile: "key.txt" }]"#, "whsec_"),
+        (
+            """
+            , issuerId: "57246542-96fe-1a63-e053-0824d011072a", keyId: "ABCDEFGHIJ",
+            privateKeyFile: "key.txt"
+            """,
+            "", "the .p8 file from App Store Connect"
+        ),
+    ])
+    func `a secret without which the server does not start is a problem`(
+        ofStore: String,
+        more: String,
+        advice: String
+    ) async throws {
+        let path = try write(
+            """
+            { server: { listen: "127.0.0.1:0" },
+              apps: [{ id: "cards", environments: ["sandbox"],
+                appStore: { bundleId: "com.example.cards"\(ofStore) },
+                products: { "a": { entitlements: ["premium"], period: "P1M" } } }],
+              \(more) }
+            """,
+            to: "tideover.json"
+        )
+        _ = try write("very-secret", to: "key.txt")
+        for isPresent in [true, false] {
+            if !isPresent { try FileManager.default.removeItem(atPath: folder.path + "/key.txt") }
+            let output = Output(capturingAs: .plain)
+            let arguments = ["doctor", "--config", path, "--offline"]
+            #expect(await Tideover.program.run(arguments, output: output) == .failure)
+            let told = output.results.captured
+            #expect(told.contains("key.txt"))
+            #expect(told.contains(isPresent ? advice : "there is no such file"))
+            #expect(!told.contains("very-secret"))
+            #expect(output.messages.captured.contains("problems: 1, "))
+        }
     }
 
     @Test func `the keys that sign passes are tested and never shown`() async throws {

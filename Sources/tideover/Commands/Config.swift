@@ -25,7 +25,8 @@ enum Config {
             "Values without a default that are not set are left out. For secrets only the "
                 + "file names are shown. URLs are shown without users and queries, those of "
                 + "webhooks without paths.",
-            "Exit code 0 if `tideover serve` accepts the configuration, else 78.",
+            "Exit code 0 if the configuration is valid, else 78. Files with secrets are not "
+                + "opened; `tideover doctor` reads them as `tideover serve` does.",
         ],
         run: run
     )

@@ -103,7 +103,7 @@ enum Doctor {
                 + secretFiles(settings, besides: path)
                 + [Finding.pass(passes(of: configuration))]
                 + Finding.allowedNetworks(settings)
-                + adminKey(configuration)
+                + secrets(of: configuration)
                 + machine.findings
                 + (arguments[offline] ? [] : await probe.findings())
         } catch let failure as any ReportableFailure {
@@ -139,14 +139,25 @@ enum Doctor {
         }
     }
 
-    /// Without the configured admin key, the server does not start.
-    private static func adminKey(_ configuration: Configuration) -> [Finding] {
-        do throws(CommandFailure) {
-            _ = try ConfigurationFile.adminKey(of: configuration)
-            return []
-        } catch {
-            return Finding.configuration(problems: [error.message])
+    /// Reads the secret files as the server does, which does not start with an unusable one. Their
+    /// content is never shown.
+    private static func secrets(of configuration: Configuration) -> [Finding] {
+        let checks: [() throws -> Void] = [
+            { try ConfigurationFile.requireClosedSecrets(of: configuration) },
+            { _ = try ConfigurationFile.adminKey(of: configuration) },
+            { _ = try StoreConnections(configuration) },
+            { _ = try WebhookConnections.setup(configuration) },
+        ]
+        let problems = checks.compactMap { check -> String? in
+            do {
+                try check()
+                return nil
+            } catch {
+                let message = (error as? any ReportableFailure)?.message ?? "\(error)"
+                return message.replacing("\n", with: ". ")
+            }
         }
+        return Finding.configuration(problems: problems)
     }
 
     /// Returns findings about the machine, and whether a server of this configuration runs there.

@@ -127,6 +127,12 @@ struct StoreConnections {
         do {
             let text = String(decoding: try FileInput.read(file, atMost: 1 << 12), as: UTF8.self)
             return SDKSigner(root: try Ed25519PrivateKey(pem: text))
+        } catch is KeyError {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): revenueCat.sdk.signingKeyFile \(file) does not contain exactly "
+                    + "one Ed25519 key in PEM\ndocs/switching.md shows how to create one."
+            )
         } catch {
             throw CommandFailure(
                 .configuration,
@@ -194,6 +200,13 @@ struct StoreConnections {
         do {
             let text = String(decoding: try FileInput.read(file, atMost: 1 << 16), as: UTF8.self)
             return try P256PrivateKey(pem: text)
+        } catch is KeyError {
+            throw CommandFailure(
+                .configuration,
+                "the app \(app.id): appStore.privateKeyFile \(file) does not contain exactly one "
+                    + "P-256 key in PEM\nUse the .p8 file from App Store Connect, Users and "
+                    + "Access, Integrations, In-App Purchase."
+            )
         } catch {
             throw CommandFailure(
                 .configuration,
