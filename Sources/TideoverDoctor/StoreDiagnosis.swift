@@ -14,18 +14,31 @@ extension Finding {
         case .refused(let failure):
             return [key(subject, failure), clock, missingURL(subject, failure)].compactMap(\.self)
         case .answered:
-            let untested = Finding(
-                .testNotification,
-                of: subject,
-                .ok,
-                "no test was requested, because no server listens",
-                advice: "Run this again while the server runs."
-            )
+            let untested = untested(subject, reading.environment)
             return [keyIsAccepted(subject), clock, untested].compactMap(\.self)
         case .tested(let test):
             return [keyIsAccepted(subject), clock, bundle(subject, test), arrival(subject, test)]
                 .compactMap(\.self)
         }
+    }
+
+    /// Reports that no test notification was requested, and why.
+    private static func untested(_ subject: String, _ environment: Environment) -> Finding {
+        guard environment != .simulated else {
+            return Finding(
+                .testNotification,
+                of: subject,
+                .ok,
+                "no test is requested from a simulated store, because its clock may be stopped"
+            )
+        }
+        return Finding(
+            .testNotification,
+            of: subject,
+            .ok,
+            "no test was requested, because no server listens",
+            advice: "Run this again while the server runs."
+        )
     }
 
     // MARK: The key

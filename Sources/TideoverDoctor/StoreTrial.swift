@@ -32,7 +32,8 @@ package struct StoreReading: Sendable {
     package enum Outcome: Sendable {
         /// The store rejected the request.
         case refused(AppStoreAPIFailure)
-        /// The store accepts requests; no test was requested because no server is running.
+        /// The store accepts requests; no test was requested, because no server is running or the
+        /// store is simulated.
         case answered
         /// The store accepted the request for a test.
         case tested(Test)

@@ -255,6 +255,8 @@ import TideoverSignatures
         let world = try World()
         let findings = Finding.store(try await world.trial().knock())
         #expect(verdicts(findings) == ["store-key ok", "store-clock ok", "test-notification ok"])
+        // A server may listen, and could not be asked to.
+        #expect(findings.last?.detail.contains("from a simulated store") == true)
         #expect(await world.rehearsed.store.letters.isEmpty)
         await world.rehearsed.store.add(AppStoreFaultRule(.unauthorized))
         let refused = Finding.store(try await world.trial().knock())
