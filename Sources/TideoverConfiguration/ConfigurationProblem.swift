@@ -110,6 +110,8 @@ enum ConfigurationNotice: Hashable {
     case noLength(path: String, product: String)
     /// The member has no effect on a product of this kind.
     case withoutEffect(path: String, kind: String)
+    /// A webhook's filter has a pattern that matches no kind of event.
+    case noSuchEvent(path: String, pattern: String)
     /// A list of trusted proxies contains a network of all addresses.
     case trustsEverybody(path: String)
     /// Only PostgreSQL has replicas.

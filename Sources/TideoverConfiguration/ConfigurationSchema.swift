@@ -211,6 +211,9 @@ extension ConfigurationSection {
         let authorizationFile = value("authorizationFile", .fileName)
         close()
         guard let url, let secretFile, let events = WebhookFilter(events) else { return nil }
+        for pattern in events.unmatched {
+            note(.noSuchEvent(path: path(of: "events"), pattern: pattern))
+        }
         guard WebhookURL.isProtected(url, allowNetworks) else {
             report(.unprotectedWebhook, of: "url")
             return nil

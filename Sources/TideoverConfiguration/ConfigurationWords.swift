@@ -200,6 +200,9 @@ extension ConfigurationNotice: CustomStringConvertible {
                 + "`kind: \"nonRenewing\"` and its period, such as `period: \"P3M\"`"
         case .withoutEffect(let path, let kind):
             "\(printable(path)) is set, but has no effect on a product of kind \(kind)"
+        case .noSuchEvent(let path, let pattern):
+            "\(printable(path)) has \(quoted(pattern)), but no event of this version is of such a "
+                + "kind; docs/events.md lists the kinds"
         case .trustsEverybody(let path):
             "\(printable(path)) contains every address, so every client can pretend to have "
                 + "another one"

@@ -1,3 +1,5 @@
+import TideoverCore
+
 /// The kinds of events that a webhook receives.
 package struct WebhookFilter: Hashable, Sendable {
     /// `*`, a kind, or the beginning of kinds with `*` after it.
@@ -22,7 +24,28 @@ package struct WebhookFilter: Hashable, Sendable {
         return isName && (1...100).contains(text.utf8.count)
     }
 
+    /// The kinds of this version's events; docs/events.md describes each.
+    package static let kinds: Set<String> = Set(
+        Transition.Kind.allCases.map(\.rawValue) + [
+            "entitlement_changed", Deadline.Kind.trialEnding.rawValue,
+            Deadline.Kind.graceEnding.rawValue, PlannedMessage.eventKind, PurchaseMove.eventKind,
+            Corrections.Correction.kind,
+        ]
+    )
+
+    /// The patterns that match no kind of this version, such as a mistyped one. They are accepted,
+    /// because a later version may have such a kind.
+    package var unmatched: [String] {
+        patterns.filter { pattern in
+            !Self.kinds.contains { Self.matches(pattern, $0) }
+        }
+    }
+
+    private static func matches(_ pattern: String, _ kind: String) -> Bool {
+        pattern.hasSuffix("*") ? kind.hasPrefix(pattern.dropLast()) : kind == pattern
+    }
+
     package func matches(_ kind: String) -> Bool {
-        patterns.contains { $0.hasSuffix("*") ? kind.hasPrefix($0.dropLast()) : kind == $0 }
+        patterns.contains { Self.matches($0, kind) }
     }
 }

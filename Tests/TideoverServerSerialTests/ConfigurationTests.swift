@@ -227,6 +227,25 @@ import TideoverSignatures
         )
     }
 
+    @Test func `a webhook for a kind that no event has causes a notice`() throws {
+        let hook = #"url: "https://example.com/hooks", secretFile: "whsec.txt""#
+        let events = #""refund*", "renewd", "message_due", "x*", "*""#
+        let configuration = try load(
+            """
+            { apps: [{ id: "a", environments: ["sandbox"] }],
+              webhooks: [{ \(hook), events: [\(events)] }] }
+            """
+        )
+        let noted = configuration.notices.filter { $0.hasPrefix("webhooks") }
+        #expect(
+            noted
+                == ["renewd", "x*"].map {
+                    "webhooks[0].events has `\($0)`, but no event of this version is of such a "
+                        + "kind; docs/events.md lists the kinds"
+                }
+        )
+    }
+
     @Test func `a file without a folder leaves relative paths as they are`() throws {
         let configuration = try Configuration.load(
             file: "tideover.json",

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
@@ -77,6 +78,8 @@ struct EventPage {
         let mapping = event?["discriminator"]?["mapping"]?.members.map(\.key) ?? []
         #expect(Set(mapping) == Set(Self.kinds))
         #expect(try EventPage.page.get().sections.count == Self.kinds.count)
+        // Those that a webhook's filter can name without a notice.
+        #expect(WebhookFilter.kinds == Set(Self.kinds))
     }
 
     @Test func `each example is an event of its kind, with an answer`() async throws {

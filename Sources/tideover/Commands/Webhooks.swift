@@ -134,6 +134,12 @@ enum Webhooks {
         wish["authorization"] = try arguments[authorization].map { .string(try line(of: $0)) }
         let added = try await run("POST", "", arguments, output, body: .object(wish))
         output.message("tideover: added the webhook \(text(added["id"])); the secret is shown once")
+        for pattern in WebhookFilter(arguments[events])?.unmatched ?? [] {
+            output.message(
+                "tideover: no event of this version is of the kind "
+                    + "\(TextLayout.visible(pattern)); docs/events.md lists the kinds"
+            )
+        }
         return output.write(added, asJSON: arguments[json]) { output.print(text($0["secret"])) }
     }
 
