@@ -91,6 +91,17 @@ final class ExportProgramTests {
         #expect(taken.messages.contains("already exists"))
     }
 
+    @Test(arguments: ["export", "backfill", "replay"])
+    func `an environment in which the app is not served is refused by name`(
+        command: String
+    ) async throws {
+        let configuration = try await lived()
+        let said = try run(command, configuration, "--environment", "simulated")
+        #expect(said.code == 78)
+        #expect(said.messages.contains("the app cards is not served in simulated"))
+        #expect(said.messages.contains("Choose one with --environment production or sandbox."))
+    }
+
     @Test func `an export is written to no other file, and only its owner can open it`()
         async throws
     {

@@ -43,8 +43,9 @@ struct AppAdminClient {
     }
 
     /// Returns the environments that the command concerns.
-    func environments(_ arguments: Arguments) -> [Environment] {
-        arguments[Self.oneEnvironment].map { [$0.environment] } ?? app.environments
+    func environments(_ arguments: Arguments) throws(CommandFailure) -> [Environment] {
+        guard let named = arguments[Self.oneEnvironment] else { return app.environments }
+        return [try app.served(named.environment)]
     }
 }
 

@@ -40,7 +40,7 @@ enum Backfill {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppAdminClient(arguments, output)
         var runs: [JSONValue] = []
-        for environment in asked.environments(arguments) {
+        for environment in try asked.environments(arguments) {
             let question = Question(app: asked.app.id, environment: environment)
             let answers = try await asked.adminClient.run(backfill: question) { told in
                 output.message("tideover: \(Self.sentence(told))")

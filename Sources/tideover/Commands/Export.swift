@@ -50,7 +50,7 @@ enum Export {
         let asked = try AppAdminClient(arguments, output)
         let question = Question(
             app: asked.app.id,
-            environments: asked.environments(arguments),
+            environments: try asked.environments(arguments),
             answers: arguments[answers]
         )
         let target = try ExportTarget(arguments[file] ?? FileInput.standardInput, output)

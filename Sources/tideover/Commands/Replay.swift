@@ -42,7 +42,7 @@ enum Replay {
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let asked = try AppAdminClient(arguments, output)
         var reports: [JSONValue] = []
-        for environment in asked.environments(arguments) {
+        for environment in try asked.environments(arguments) {
             let question = Question(
                 app: asked.app.id,
                 environment: environment,
