@@ -35,6 +35,21 @@ import TideoverJSON
         #expect(!all.results.captured.contains("Never bought"))
     }
 
+    @Test func `a change in a store is printed in a line for each part`() throws {
+        let answer = try node(
+            """
+            { "action": "extendAll", "detail": "cards.pro by 3 days", "outcome": "completed",
+              "repeated": false, "answer": { "requestIdentifier": "985693ea" } }
+            """
+        )
+        #expect(
+            StoreActions.lines(answer) == [
+                "extendAll all subscriptions cards.pro by 3 days: completed",
+                "requestIdentifier: 985693ea",
+            ]
+        )
+    }
+
     @Test(arguments: [
         (0, "0.00"), (9_990, "9.99"), (1_255, "1.26"), (1_254, "1.25"), (-1_255, "-1.26"),
         (6_666, "6.67"), (990_000, "990.00"), (999_995, "1000.00"), (70, "0.07"),

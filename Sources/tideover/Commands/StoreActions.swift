@@ -380,7 +380,7 @@ enum StoreActions {
         if arguments[json] {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
-            output.print(TextLayout.visible(sentence(answer)))
+            for line in lines(answer) { output.print(TextLayout.visible(line)) }
             if arguments[dryRun], let request = answer["request"] {
                 output.write(JSONValue(request).encoded(pretty: true) + [UInt8(ascii: "\n")])
             }
@@ -401,15 +401,16 @@ enum StoreActions {
         return String(bits, radix: 16)
     }
 
-    private static func sentence(_ answer: JSONNode) -> String {
+    /// Returns what was done, then what the store answered, in a line each.
+    static func lines(_ answer: JSONNode) -> [String] {
         func text(_ name: String) -> String? { answer[name]?.string }
         let subject = text("lineage") ?? "all subscriptions"
         let change = "\(text("action") ?? "?") \(subject) \(text("detail") ?? "")"
         let wasSent = answer["repeated"]?.bool == true ? ", by an earlier request" : ""
-        return "\(change): \(text("outcome") ?? "?")\(wasSent)"
+        return ["\(change): \(text("outcome") ?? "?")\(wasSent)"]
             + ["effectiveDate", "requestIdentifier"].compactMap { name in
-                answer["answer"]?[name]?.string.map { "\n\(name): \($0)" }
-            }.joined()
+                answer["answer"]?[name]?.string.map { "\(name): \($0)" }
+            }
     }
 }
 
