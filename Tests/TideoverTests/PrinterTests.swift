@@ -35,6 +35,36 @@ import TideoverJSON
         #expect(!all.results.captured.contains("Never bought"))
     }
 
+    @Test(arguments: [
+        (#"[]"#, "null", "null", "unknown", true),
+        (#"[]"#, "null", "null", "notEntitled", false),
+        (#"[]"#, #""2026-05-01T10:00:00.000Z""#, "null", "unknown", false),
+        (#"[]"#, "null", #""2026-05-01T10:00:00.000Z""#, "unknown", false),
+        (#"[{ "lineage": "appStore:1" }]"#, "null", "null", "unknown", false),
+    ])
+    func `an id of which nothing is stored may be mistyped`(
+        purchases: String,
+        reconciledAt: String,
+        asKnownAt: String,
+        reason: String,
+        isUnknown: Bool
+    ) throws {
+        let answer = try node(
+            """
+            { "customer": "u_42", "app": "cards", "environment": "production",
+              "asOf": "2026-05-06T10:00:00.000Z", "asKnownAt": \(asKnownAt),
+              "reconciledAt": \(reconciledAt), "purchases": \(purchases), "aliases": [],
+              "drift": [], "entitlements": { "premium": { "lineage": null, "decision": {
+                "state": "never", "reason": "\(reason)", "access": false,
+                "confidence": "unknown" } } } }
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        ExplanationPrinter(output).print(answer)
+        let printed = output.results.captured
+        #expect(printed.contains("is stored for this id in production.") == isUnknown)
+    }
+
     @Test func `a change in a store is printed in a line for each part`() throws {
         let answer = try node(
             """

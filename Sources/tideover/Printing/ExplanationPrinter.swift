@@ -22,6 +22,16 @@ struct ExplanationPrinter {
             indent: ""
         )
         if let line = Self.policyLine(answer) { paragraph(line, indent: "") }
+        if isUnknown(answer) {
+            output.print()
+            paragraph(
+                "No purchase and no device report is stored for this id in "
+                    + "\(word(answer["environment"])). Check the id before you reply: `tideover "
+                    + "customers --search` finds ids by their beginning, and `tideover lookup` "
+                    + "finds a purchase by its order number.",
+                indent: ""
+            )
+        }
         let entitlements = answer["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { paragraph("No product unlocks anything.") }
         let bought = entitlements.filter { !isNeverBought($0.value) }
@@ -113,6 +123,20 @@ struct ExplanationPrinter {
         printNext(explanation["next"])
         title("For a reply to the customer")
         paragraph(texts(explanation["reply"]).joined(separator: " "))
+    }
+
+    /// Whether nothing is stored that concerns the customer, as for a mistyped id. What was not yet
+    /// known at an earlier time is no sign of that.
+    private func isUnknown(_ answer: JSONNode) -> Bool {
+        guard answer["asKnownAt"]?.string == nil, answer["reconciledAt"]?.string == nil,
+            answer["purchases"]?.count == 0, answer["aliases"]?.count == 0,
+            answer["drift"]?.count == 0
+        else { return false }
+        return answer["entitlements"]?.members.allSatisfy { member in
+            let decision = member.value["decision"]
+            return decision?["reason"]?.string == Reason.unknown.rawValue
+                && decision?["confidence"]?.string == "unknown"
+        } ?? false
     }
 
     /// Whether no purchase concerns the entitlement.
