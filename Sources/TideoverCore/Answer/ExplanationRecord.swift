@@ -281,29 +281,33 @@ extension Rule.ID {
 }
 
 extension Standing {
+    /// The rule's sentence. Access that an operator gave was neither paid for nor taken back by a
+    /// store.
+    var sentence: String { grantedEntitlement == nil ? rule.sentence : rule.sentenceOfGrant }
+
     /// The rule's sentence, with the cause that changed or confirmed its answer.
     fileprivate var why: [String] {
         switch reason {
         case .changedProduct:
             [
-                rule.sentence,
+                sentence,
                 "What it is for does not unlock this entitlement; an earlier product did.",
             ]
         case .notEntitled:
-            [rule.sentence, "No product of this purchase unlocks this entitlement."]
+            [sentence, "No product of this purchase unlocks this entitlement."]
         case .unknownProduct:
             [
-                rule.sentence,
+                sentence,
                 "The catalogue has no product `\(productId ?? "")`: add it to `products` of the "
                     + "app's configuration.",
             ]
                 + (access ? ["Until then `policy.unknownProduct` gives access."] : [])
         case .unknown where confidence == .confirmed:
             [
-                rule.sentence,
+                sentence,
                 "A device has presented all that it had, and nothing of it is this customer's.",
             ]
-        default: [grantedEntitlement == nil ? rule.sentence : rule.sentenceOfGrant]
+        default: [sentence]
         }
     }
 }

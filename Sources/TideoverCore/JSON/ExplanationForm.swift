@@ -43,7 +43,7 @@ extension Explanation {
                 writer.field("at", at)
                 writer.key("decision")
                 next.write(to: &writer)
-                writer.field("why", next.standing.rule.sentence)
+                writer.field("why", next.standing.sentence)
             }
         )
     }
@@ -83,7 +83,7 @@ extension Explanation.Voice {
             writer.field("confidence", standing?.confidence.rawValue)
             writer.field("accessUntil", standing?.accessUntil)
             writer.field("rule", standing?.rule.rawValue)
-            writer.field("why", standing?.rule.sentence)
+            writer.field("why", standing?.sentence)
         }
     }
 }
