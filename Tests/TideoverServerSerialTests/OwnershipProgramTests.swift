@@ -90,8 +90,11 @@ final class OwnershipProgramTests {
         #expect(why.results.contains("more, by"))
         #expect(why.results.contains("Other purchases"))
         #expect(why.results.contains("active"))
+        #expect(!why.results.contains("paid for"))
+        // As `explain` prints it.
+        #expect(why.results.contains("tideover:\(grant)"))
         let taken = try Executable.run(
-            ["grant", "u_42", "--revoke", grant, "--why", "a slip"] + place
+            ["grant", "u_42", "--revoke", "tideover:\(grant)", "--why", "a slip"] + place
         )
         #expect(taken.code == 0, "\(taken.messages)")
         #expect(taken.results.contains("grant \(grant) of premium: revoked at"))

@@ -37,7 +37,7 @@ enum GiveAccess {
     private static let revoke = Parameter.option(
         "--revoke",
         "GRANT",
-        "Take back the grant of this id instead"
+        "Take back the grant of this id instead; `explain --evidence` prints it"
     )
     private static let new = Parameter.flag(
         "--new",
@@ -67,7 +67,8 @@ enum GiveAccess {
         ],
         notes: [
             "Purchases are not changed: the better of a purchase and a grant decides. The "
-                + "audit keeps who gave access, why and when, and `tideover explain` prints it.",
+                + "audit keeps who gave access, why and when, and `tideover explain --evidence` "
+                + "prints it.",
             AdminClient.note,
         ],
         run: run
@@ -123,7 +124,10 @@ enum GiveAccess {
             if let other = others.first(where: \.0) {
                 throw arguments.usageError(.conflict("--revoke", other.1))
             }
-            return ("/\(PercentEncoding.encode(grant))/revocation", ["why": reason])
+            // `explain` prints a grant like any purchase, with the store's name.
+            let prefix = "\(Store.tideover.rawValue):"
+            let id = grant.hasPrefix(prefix) ? String(grant.dropFirst(prefix.count)) : grant
+            return ("/\(PercentEncoding.encode(id))/revocation", ["why": reason])
         }
         guard arguments.has(entitlement) || arguments.has(product) else {
             throw arguments.usageError(.missingOneOf(["--entitlement", "--product"]))
