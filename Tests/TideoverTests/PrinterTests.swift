@@ -65,6 +65,39 @@ import TideoverJSON
         #expect(printed.contains("is stored for this id in production.") == isUnknown)
     }
 
+    @Test(arguments: [
+        ("tideover", false, true), ("tideover", true, false), ("appStore", false, false),
+    ])
+    func `beside access by hand that ended, the purchases of stores are printed`(
+        store: String,
+        access: Bool,
+        printsOthers: Bool
+    ) throws {
+        let answer = try node(
+            """
+            { "entitlements": { "premium": {
+                "decision": { "state": "expired", "reason": "ended", "access": \(access),
+                  "store": "\(store)" },
+                "lineage": { "store": "\(store)", "environment": "production", "id": "1",
+                  "ownership": "purchased" },
+                "others": [
+                  { "lineage": { "store": "googlePlay", "environment": "production", "id": "2",
+                      "ownership": "purchased" }, "owned": true, "state": "expired",
+                    "reason": "billingError", "confidence": "confirmed", "why": "It expired." },
+                  { "lineage": { "store": "tideover", "environment": "production", "id": "3",
+                      "ownership": "purchased" }, "owned": true, "state": "expired",
+                    "reason": "ended", "confidence": "confirmed", "why": "It ended." }
+                ] } } }
+            """
+        )
+        let output = Output(capturingAs: .plain)
+        ExplanationPrinter(output).print(answer)
+        let printed = output.results.captured
+        let line = "googlePlay:2: expired (billingError), confirmed. It expired."
+        #expect(printed.contains(line) == printsOthers)
+        #expect(!printed.contains("tideover:3"))
+    }
+
     @Test func `a change in a store is printed in a line for each part`() throws {
         let answer = try node(
             """

@@ -118,7 +118,11 @@ struct ExplanationPrinter {
         paragraph("Rule \(word(decision?["rule"]))\(lineage)")
         if showsEvidence {
             printEvidence(explanation)
-            printOthers(explanation["others"])
+            printOthers(explanation["others"]?.elements.map { $0 } ?? [])
+        } else if decision?["access"]?.bool == false, isOfOperator(decision) {
+            // That access given by hand has ended does not explain why there was no other.
+            let others = explanation["others"]?.elements.map { $0 } ?? []
+            printOthers(others.filter { !isOfOperator($0["lineage"]) && !isNever($0) })
         }
         printNext(explanation["next"])
         title("For a reply to the customer")
@@ -224,10 +228,16 @@ struct ExplanationPrinter {
 
     // MARK: Around it
 
-    private func printOthers(_ voices: JSONNode?) {
-        guard let voices, voices.count > 0 else { return }
+    private func isOfOperator(_ place: JSONNode?) -> Bool {
+        place?["store"]?.string == Store.tideover.rawValue
+    }
+
+    private func isNever(_ voice: JSONNode) -> Bool { voice["state"]?.string == "never" }
+
+    private func printOthers(_ voices: [JSONNode]) {
+        guard !voices.isEmpty else { return }
         title("Other purchases")
-        for voice in voices.elements {
+        for voice in voices {
             let name = voice["lineage"].flatMap(purchase) ?? "?"
             guard voice["owned"]?.bool == true else {
                 paragraph("\(name): was not the customer's at that time")
