@@ -175,7 +175,7 @@ import TideoverCore
         )
     }
 
-    @Test func `an inferred owner counts only without a named one, in every order of facts`() {
+    @Test func `an inferred owner counts only before a named one, in every order of facts`() {
         let facts = [
             inferred("anna", from: 100, said: 400), inferred("ben", from: 100, said: 500),
             inferred("carl", from: 300, said: 500),
@@ -189,7 +189,16 @@ import TideoverCore
         }
         let move = move(to: "dora", from: "ben", at: 250)
         for order in Self.orders(of: facts + [move]) {
-            #expect(owners(order) == [nil, nil, "dora", "dora"])
+            #expect(owners(order) == [nil, "ben", "dora", "dora"])
+        }
+        let later = term("2", from: 200, to: "ben", said: 200)
+        for order in Self.orders(of: facts + [later]) {
+            #expect(owners(order) == [nil, "ben", "ben", "ben"])
+        }
+        let late = term("3", from: 320, to: "dora", said: 600)
+        for order in Self.orders(of: facts + [late]) {
+            #expect(owners(order) == [nil, "ben", "ben", "dora"])
+            #expect(owners(order, at: [310]) == ["carl"])
         }
     }
 

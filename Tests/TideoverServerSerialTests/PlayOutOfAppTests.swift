@@ -271,6 +271,38 @@ import TideoverStorage
         await backEnd.server.close()
     }
 
+    /// Anna replaces the purchase from the Play Store in the app, which names her account.
+    @Test(arguments: [[1, 2, 3], [1, 3, 2], [2, 3, 1], [3, 2, 1]])
+    func `a replacement in the app leaves the time before it to the inferred owner`(
+        order: [Int]
+    ) async throws {
+        let backEnd = try BackEnd()
+        let replaced = "2026-04-20T10:00:00Z"
+        backEnd.play.answer("token-1", Self.expired())
+        backEnd.play.answer(
+            "token-2",
+            Self.resubscribed("EXPIRED", from: "2026-04-05T10:00:00Z", until: replaced)
+        )
+        let end = "2026-06-01T10:00:00Z"
+        backEnd.play.answer(
+            "token-3",
+            TestPlay.subscription(
+                "ACTIVE",
+                until: end,
+                [
+                    "startTime": .string(replaced), "linkedPurchaseToken": "token-2",
+                    "externalAccountIdentifiers": Self.identifiers(Self.anna),
+                    "lineItems": [Self.item(end, "GPA.3")],
+                ]
+            )
+        )
+        for number in order { try await backEnd.push("token-\(number)") }
+        #expect(try await backEnd.hasAccess(Self.anna))
+        let before = try #require(Instant(rfc3339: "2026-04-10T10:00:00Z"))
+        #expect(try await backEnd.calls.state(of: Self.anna, at: before) == "active")
+        await backEnd.server.close()
+    }
+
     @Test func `erasing the owner erases what was inferred, and nothing is inferred again`()
         async throws
     {

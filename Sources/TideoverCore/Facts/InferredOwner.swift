@@ -1,8 +1,8 @@
 /// The server's inference that a purchase belongs to the owner of an expired one.
 ///
 /// Google Play names the expired token that a subscription bought outside the app continues. Its
-/// owner has the new purchase until anything names an owner directly: an account ID, a customer who
-/// presents it, or an operator. Then it counts as if it had had no owner.
+/// owner has the new purchase before the instant from which anything names an owner directly: an
+/// account ID, a customer who presents it, or an operator.
 public struct InferredOwner: Hashable, Sendable {
     public var customer: CustomerID
     public var from: Instant

@@ -38,7 +38,7 @@ public struct OwnershipEntry: Hashable, Sendable {
         /// An operator moved it to the customer.
         case moved
         /// The customer owns the expired purchase that this one continues, and nothing names an
-        /// owner directly.
+        /// owner directly by then.
         case inferred
     }
 }
@@ -47,18 +47,26 @@ extension [OwnershipEntry] {
     /// The entries without inferred owners.
     package var stated: [OwnershipEntry] { filter { $0.why != .inferred } }
 
-    /// The entries that count. As soon as any other owner is known, inferred owners do not count,
-    /// as if the lineage had had no owner.
-    package var deciding: [OwnershipEntry] { isInferred ? self : stated }
+    /// The entries that count. An inferred owner counts only if no other ownership begins earlier.
+    package var deciding: [OwnershipEntry] {
+        let end = inferenceEnd
+        return filter { $0.why != .inferred || $0.from < end }
+    }
 
-    /// Whether all owners are inferred.
-    private var isInferred: Bool { allSatisfy { $0.why == .inferred } }
+    /// The first instant at which inferred owners count no more, because a stated owner is known.
+    private var inferenceEnd: Instant {
+        var end = Instant.distantFuture
+        for position in indices where self[position].why != .inferred {
+            end = Swift.min(end, self[position].from)
+        }
+        return end
+    }
 
     /// Returns the owner at an instant. Of the deciding entries that cover it, the one that began
     /// last wins, then the one written last.
     public func owner(at instant: Instant) -> CustomerID? {
         var best: Int?
-        let isInferred = isInferred
+        let isInferred = instant < inferenceEnd
         // Positions, because entries are large to copy.
         for position in indices
         where self[position].from <= instant
@@ -86,7 +94,7 @@ extension [OwnershipEntry] {
     /// If policy is `keep`, the first owner stays the owner, and only the first name counts, and
     /// every move by an operator.
     ///
-    /// Inferred owners are added only while no other owner is known.
+    /// Inferred owners are added only for instants before the first stated ownership.
     public func additions(
         for facts: some Collection<Fact>,
         under policy: Policy.Transfer = .claim
@@ -98,8 +106,10 @@ extension [OwnershipEntry] {
             names = names.filter { $0.why == .moved || $0 == first }
         }
         let additions = stated.additions(of: names)
-        guard stated.isEmpty, additions.isEmpty else { return additions }
-        return self.additions(of: Self.inferredNames(in: facts))
+        let entries = self + additions
+        let end = entries.inferenceEnd
+        let inferred = Self.inferredNames(in: facts).filter { $0.from < end }
+        return entries.additions(of: inferred) + additions
     }
 
     /// Returns the entries to append, given the owners' names in order.

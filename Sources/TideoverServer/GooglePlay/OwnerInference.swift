@@ -6,7 +6,7 @@ import TideoverStorage
 ///
 /// A customer can buy an expired subscription again in the Play Store, where the app cannot name
 /// them. The store then names the expired token. Its owner has the new purchase until something
-/// names an owner directly.
+/// names an owner directly, such as the account id of a token that replaces it.
 struct OwnerInference: Sendable {
     let context: AppContext
     let trust: PlayTrust
@@ -45,12 +45,12 @@ struct OwnerInference: Sendable {
     }
 
     /// Stores the owners of a lineage that follow from the expired purchase. Nothing is inferred if
-    /// another fact or a claim has named an owner.
+    /// another fact or a claim has named an owner from the start on.
     private func infer(for lineageRecord: LineageRecord) async throws -> Bool {
         let lineage = lineageRecord.lineage
-        guard lineageRecord.owners.stated.isEmpty,
-            let read = lineageRecord.followingRead, let expired = read.follows,
+        guard let read = lineageRecord.followingRead, let expired = read.follows,
             let start = read.startedAt,
+            lineageRecord.owners.stated.allSatisfy({ $0.from > start }),
             let owners = try await owners(of: expired, continuedBy: lineage)
         else { return false }
         let inferred = owners.inferred(from: start, by: expired, known: lineageRecord.inferences)
