@@ -72,6 +72,63 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    private func inquiries(_ backEnd: PlayBackEnd) throws -> Int {
+        try backEnd.facts().count { fact in
+            if case .inquiry = fact.assertion { true } else { false }
+        }
+    }
+
+    @Test(arguments: [200, 400, 403, 500])
+    func `the facts of a purchase that always fails do not grow with each query`(
+        status: Int
+    ) async throws {
+        let end = Self.end
+        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        if status == 200 { backEnd.google.play("token-1") { _ in [:] } }
+        if status != 200 { backEnd.google.play("token-1", status: status) }
+        try await backEnd.live(until: end + .days(20))
+        // It is queried each hour, as before.
+        #expect(backEnd.google.questions("token-1").count > 470)
+        #expect(try (48...63).contains(inquiries(backEnd)))
+        backEnd.google.play("token-1") { _ in
+            ScriptedPlay.subscription("ACTIVE", until: end + .days(30))
+        }
+        try await backEnd.live(until: end + .days(20) + .hours(2))
+        #expect(try await backEnd.words() == "active paid confirmed access")
+        await backEnd.close()
+    }
+
+    @Test func `queries that failed before the end of a period do not shorten the access after it`()
+        async throws
+    {
+        let end = Self.end
+        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        backEnd.google.play("token-1", status: 400)
+        while backEnd.time.clock.now < end - .hours(6) {
+            backEnd.time.clock.now = backEnd.time.clock.now + .hours(6)
+            _ = try await backEnd.backfill()
+        }
+        #expect(backEnd.google.questions("token-1").count > 100)
+        #expect(try inquiries(backEnd) < 20)
+        try await backEnd.live(until: end + .hours(48) - .seconds(1)) { now async throws in
+            #expect(try await backEnd.hasAccess(), "locked out at \(now.rfc3339)")
+        }
+        await backEnd.close()
+    }
+
+    @Test func `a backfill requests a removed token once a week`() async throws {
+        let backEnd = try await told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: Self.end)
+        }
+        backEnd.google.play("token-1", status: 404)
+        while backEnd.time.clock.now < Self.end - .days(1) {
+            backEnd.time.clock.now = backEnd.time.clock.now + .hours(6)
+            _ = try await backEnd.backfill()
+        }
+        #expect(backEnd.google.questions("token-1").count <= 6)
+        await backEnd.close()
+    }
+
     @Test(arguments: [404, 410])
     func `a removed token ends the polling`(
         status: Int

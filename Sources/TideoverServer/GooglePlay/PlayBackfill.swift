@@ -98,8 +98,15 @@ extension PlayPoller {
         let words = PlayLineageWords(lineageRecord.facts)
         let now = timing.clock()
         let living = try plan(for: lineageRecord).questions.filter { question in
-            guard let read = try answeredAt(question.token, words, lineageRecord.lineage) else {
+            let (token, lineage) = (question.token, lineageRecord.lineage)
+            guard let read = try answeredAt(token, words, lineage) else {
                 return question.at <= now
+            }
+            // One that the store did not know is queried when the poller does.
+            if let settledAt = try cursors.instant(Self.settled(token, lineage)),
+                settledAt > read, now < settledAt + PollSchedule.restOfUnknown
+            {
+                return false
             }
             return now >= read + Self.restOfLiving
         }

@@ -16,6 +16,8 @@ struct PlayLineageWords {
     private(set) var failures: [Instant] = []
     /// Whether the newest inquiry failed.
     private(set) var isUnanswered = false
+    /// The failures since the last answer about any token.
+    private var failuresInRow: [Instant] = []
     /// When a bare notification last reported each token.
     private(set) var heard: [PlayToken: Instant] = [:]
     /// When each token was last reported as completely voided.
@@ -46,6 +48,9 @@ struct PlayLineageWords {
         inquiries.sort { $0.at < $1.at }
         failures = inquiries.filter(\.isFailure).map(\.at)
         isUnanswered = inquiries.last?.isFailure ?? false
+        let answered = inquiries.last { !$0.isFailure }?.at ?? .distantPast
+        let read = tokens.compactMap(answeredAt).max() ?? .distantPast
+        failuresInRow = failures.filter { $0 > max(answered, read) }
     }
 
     private mutating func take(_ read: PlaySubscription) {
@@ -72,6 +77,17 @@ struct PlayLineageWords {
     /// All tokens that may need a query.
     var tokens: Set<PlayToken> {
         Set(named.keys).union(subscriptions.keys).union(purchases.keys)
+    }
+
+    /// Returns whether one more failed query adds nothing: queries failed for two days, also since
+    /// the last end of a period, and the last stored failure is less than a week old.
+    func isKnownToFail(at now: Instant, pace: Pace) -> Bool {
+        guard let first = failuresInRow.first, let last = failuresInRow.last else { return false }
+        let ends = subscriptions.values.flatMap(\.items).compactMap(\.expiresAt)
+        // A failure after an end limits what is assumed of the renewal.
+        let start = ends.filter { $0 <= now }.reduce(first, max)
+        return last >= start + pace.scale(PollSchedule.trying)
+            && now < last + PollSchedule.restOfUnknown
     }
 
     /// Returns when the newest response about a token was requested; nil without one.

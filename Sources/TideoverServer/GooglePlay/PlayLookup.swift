@@ -107,7 +107,30 @@ struct PlayLookup: Sendable {
             )
         )
         guard let lineage, let outcome = failure.outcome else { return }
-        try await context.note(lineage, failure.exchange, outcome)
+        try await note(failure.exchange, outcome, lineage)
+    }
+
+    /// Records a query about a lineage and its outcome. Of a purchase that always fails only the
+    /// time of the last query is stored, so that its facts do not grow with each query.
+    func note(
+        _ exchange: StoreExchange,
+        _ outcome: Inquiry.Outcome,
+        _ lineage: Lineage
+    ) async throws {
+        if outcome.isFailure {
+            let facts = try context.storage.lineageRecord(lineage, app: app.id).facts
+            let history = LineageHistory(
+                lineage: lineage,
+                facts: facts,
+                catalogue: app.catalogue
+            )
+            let words = PlayLineageWords(facts)
+            if words.isKnownToFail(at: context.clock(), pace: history.pace) {
+                let cursors = context.cursors(in: lineage.environment)
+                return try await cursors.keep(exchange.askedAt, PlayPoller.failed(lineage))
+            }
+        }
+        try await context.note(lineage, exchange, outcome)
     }
 
     // MARK: Storage

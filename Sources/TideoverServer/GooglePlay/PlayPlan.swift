@@ -43,15 +43,18 @@ struct PlayMemory: Equatable {
     var confirmed: [PlayToken: Instant] = [:]
     /// Tokens that the store does not know, or that cannot be queried, and since when.
     var settled: [PlayToken: Instant] = [:]
+    /// When a query last failed without a fact of it.
+    var failed: Instant?
 }
 
 extension PlayPlan {
     init(_ words: PlayLineageWords, pace: Pace, _ memory: PlayMemory) {
         let pollSchedule = PollSchedule(pace: pace)
         let tokens = words.tokens.sorted()
+        let failures = (words.failures + [memory.failed].compactMap(\.self)).sorted()
         questions = tokens.compactMap { token in
             guard let kind = words.kind(of: token),
-                let at = Self.question(on: token, words, pollSchedule, memory)
+                let at = Self.question(on: token, words, pollSchedule, memory, failures)
             else { return nil }
             return Question(token: token, kind: kind, at: at)
         }
@@ -64,13 +67,14 @@ extension PlayPlan {
         on token: PlayToken,
         _ words: PlayLineageWords,
         _ pollSchedule: PollSchedule,
-        _ memory: PlayMemory
+        _ memory: PlayMemory,
+        _ failures: [Instant]
     ) -> Instant? {
         let settledAt = memory.settled[token]
         guard words.firstAsked[token] != nil else {
             // The token was reported but never queried.
             guard settledAt == nil else { return nil }
-            return pollSchedule.delayed(.distantPast, by: words.failures, since: .distantPast)
+            return pollSchedule.delayed(.distantPast, by: failures, since: .distantPast)
         }
         guard !words.replaced.contains(token) else { return nil }
         let asked: Instant
@@ -90,7 +94,7 @@ extension PlayPlan {
         } else {
             return nil
         }
-        return next.map { pollSchedule.delayed($0, by: words.failures, since: asked) }
+        return next.map { pollSchedule.delayed($0, by: failures, since: asked) }
     }
 
     // MARK: Acknowledgements

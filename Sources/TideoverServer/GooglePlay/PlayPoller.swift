@@ -76,6 +76,7 @@ final class PlayPoller: Sendable {
         _ words: PlayLineageWords
     ) throws(StorageError) -> PlayMemory {
         var memory = PlayMemory()
+        memory.failed = try cursors.instant(Self.failed(lineage))
         for token in words.tokens {
             memory.confirmed[token] = try cursors.instant(Self.confirmed(token, lineage))
             memory.settled[token] = try cursors.instant(Self.settled(token, lineage))
@@ -94,6 +95,9 @@ final class PlayPoller: Sendable {
     static func settled(_ token: PlayToken, _ lineage: Lineage) -> String {
         "googlePlay:settled:\(lineage.key):\(token.id)"
     }
+
+    /// The name of the bookmark for the last failed query that was not stored as a fact.
+    static func failed(_ lineage: Lineage) -> String { "googlePlay:failed:\(lineage.key)" }
 
     // MARK: Work
 

@@ -184,7 +184,7 @@ extension PlayPoller {
                     detail: error.sentence
                 )
             )
-            if let lineage { try await context.note(lineage, read.exchange, .refused) }
+            if let lineage { try await playLookup.note(read.exchange, .refused, lineage) }
             return .failed(Failure(code: error.code, isRetryable: false))
         }
         if let lineage, try await playLookup.isConfirmation(facts, of: lineage, read.exchange) {
