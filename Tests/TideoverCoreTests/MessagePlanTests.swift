@@ -73,6 +73,23 @@ import TideoverLives
 
     // MARK: Occasions
 
+    @Test func `a failed payment for a lesser product plans words that are true of it`() {
+        var life = StandingTests.monthly()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-17",
+            into: "basic"
+        )
+        let keys = Self.plan(life, until: "2026-06-20").messages.reduce(into: [:]) {
+            $0[$1.kind] = $1.wording.screen.key
+        }
+        #expect(keys[.graceEntered] == .graceChanging)
+        #expect(keys[.graceEnding] == .graceChanging)
+        #expect(keys[.holdEntered] == .holdChanging)
+    }
+
     @Test func `a failed payment plans a notice, a reminder and the news of the hold`() {
         #expect(
             Self.lines(Self.plan(Self.failing(), until: Self.failed).open(at: Self.failed)) == [

@@ -18,9 +18,9 @@ import TideoverLives
         .trialRunning(endsAt: end, cancelBy: "2026-05-03", daysLeft: 2, price: nil),
         .trialEnding(endsAt: end, price: price), .trialEnding(endsAt: end, price: nil),
         .trialCancelled(endsAt: end), .cancelled(until: end), .grace(until: end),
-        .grace(until: nil), .graceShared, .hold, .holdShared, .paused, .expired(price: price),
-        .expired(price: nil), .expiredShared, .pending, .unconfirmed, .chargedTwice,
-        .recovered, .priceConsent,
+        .grace(until: nil), .graceShared, .graceChanging, .hold, .holdShared, .holdChanging,
+        .paused, .expired(price: price), .expired(price: nil), .expiredShared, .pending,
+        .unconfirmed, .chargedTwice, .recovered, .priceConsent,
     ]
 
     @Test func `the table has one row for each key, and each screen has its own`() {
@@ -119,6 +119,34 @@ import TideoverLives
         )
         if let renews { life.outlook(end: Self.end, signed: "2026-05-01", renews: renews) }
         return life
+    }
+
+    @Test(arguments: ["basic", "yearly"])
+    func `a failed payment for a lesser product promises no access that it does not bring`(
+        next: String
+    ) throws {
+        var life = StandingTests.monthly()
+        life.outlook(
+            end: "2026-06-01",
+            signed: "2026-06-01",
+            retrying: true,
+            grace: "2026-06-17",
+            into: next
+        )
+        let isLesser = next == "basic"
+        for (instant, usual, lesser): (Instant, MessageText.Key, MessageText.Key) in [
+            ("2026-06-10", .grace, .graceChanging), ("2026-06-20", .hold, .holdChanging),
+        ] {
+            let key = isLesser ? lesser : usual
+            #expect(try self.key(life, at: instant) == key)
+            let prompt = AdviceTests.history([life]).snapshot(at: instant).prompt
+            #expect(prompt?.wording.screen.key == key)
+            // The payment ends the present access, too.
+            #expect((prompt?.until == nil) == (isLesser || usual == .hold))
+        }
+        #expect(
+            Wording(.holdChanging).message.hasSuffix("continues with the plan that you chose.")
+        )
     }
 
     @Test func `a trial runs, then ends soon, tested on both sides of its last day`() throws {

@@ -86,15 +86,8 @@ struct Reply {
         return now.end(plus: RuleContext.retry)
     }
 
-    /// Whether it renews into a product that does not unlock the entitlement. An ID of Google Play
-    /// may lack the base plan.
     private var isLosing: Bool {
-        guard standing.willRenew != false, standing.grantedEntitlement == nil,
-            let next = decisionBasis?.nextProduct, next != standing.productId
-        else { return false }
-        let known = catalogue.products.filter { $0.key == next || $0.key.hasPrefix("\(next):") }
-        let keeps = known.values.contains { $0.entitlements.contains(decision.name) }
-        return !known.isEmpty && !keeps
+        decisionBasis?.isLosing(decision.name, standing, in: catalogue) ?? false
     }
 
     /// Whether a cancellation does not stop the next payment, because more payments are agreed.

@@ -10,8 +10,12 @@ public enum MessageContext: Hashable, Sendable {
     case grace(until: Instant?)
     /// A family member in grace, who need not act.
     case graceShared
+    /// The payment in grace is for a product that unlocks less.
+    case graceChanging
     case hold
     case holdShared
+    /// The payment on hold is for a product that unlocks less.
+    case holdChanging
     case paused
     case expired(price: Price?)
     case expiredShared
@@ -38,8 +42,10 @@ extension MessageContext {
         case .cancelled: .cancelled
         case .grace(let until): until == nil ? .graceUndated : .grace
         case .graceShared: .graceShared
+        case .graceChanging: .graceChanging
         case .hold: .hold
         case .holdShared: .holdShared
+        case .holdChanging: .holdChanging
         case .paused: .paused
         case .expired(let price): price == nil ? .expiredUnpriced : .expired
         case .expiredShared: .expiredShared
@@ -68,8 +74,8 @@ extension MessageContext {
             case .cancelled(let until): [(.until, .instant(until))]
             case .grace(let until): [(.until, until.map(MessageText.Value.instant))]
             case .expired(let price): [(.price, price.map(MessageText.Value.price))]
-            case .graceShared, .hold, .holdShared, .paused, .expiredShared, .pending,
-                .unconfirmed, .chargedTwice, .recovered, .priceConsent:
+            case .graceShared, .graceChanging, .hold, .holdShared, .holdChanging, .paused,
+                .expiredShared, .pending, .unconfirmed, .chargedTwice, .recovered, .priceConsent:
                 []
             }
         return all.compactMap { name, value in value.map { (name, $0) } }

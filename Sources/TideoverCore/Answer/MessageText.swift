@@ -30,8 +30,10 @@ public struct MessageText: Hashable, Sendable {
         case grace = "grace.soft"
         case graceUndated = "grace.soft.undated"
         case graceShared = "grace.shared"
+        case graceChanging = "grace.changing"
         case hold = "hold.hard"
         case holdShared = "hold.shared"
+        case holdChanging = "hold.changing"
         case paused = "hold.paused"
         case expired
         case expiredUnpriced = "expired.unpriced"
@@ -53,8 +55,9 @@ public struct MessageText: Hashable, Sendable {
             case .trialEndingUnpriced, .trialCancelled: [.endsAt]
             case .cancelled, .grace: [.until]
             case .expired: [.price]
-            case .graceUndated, .graceShared, .hold, .holdShared, .paused, .expiredUnpriced,
-                .expiredShared, .pending, .unconfirmed, .chargedTwice, .recovered, .priceConsent:
+            case .graceUndated, .graceShared, .graceChanging, .hold, .holdShared, .holdChanging,
+                .paused, .expiredUnpriced, .expiredShared, .pending, .unconfirmed, .chargedTwice,
+                .recovered, .priceConsent:
                 []
             }
         }

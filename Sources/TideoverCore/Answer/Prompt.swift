@@ -139,7 +139,10 @@ extension CustomerHistory {
             let url = StoreLink.payment(for: standing, package: googlePlayPackage)
         else { return nil }
         let isKept = counsel.standings.contains(where: \.access)
-        let screen: MessageContext = isKept ? .grace(until: standing.graceUntil) : .hold
+        let screen =
+            isKept
+            ? graceScreen(for: entitlement, standing, at: instant)
+            : holdScreen(for: entitlement, standing, at: instant)
         let wording = Wording(screen, showsTimes: history.pace != .real)
         let failedAt = failure(of: standing, for: entitlement, in: history, at: instant)
         let assignment = policy.value(at: instant).assignment(

@@ -129,13 +129,20 @@ extension CustomerHistory {
         for entitlement: String,
         at instant: Instant
     ) -> Renewal {
-        let decisionBasis = history(of: standing)?.decisionBasis(
+        decisionBasis(of: standing, for: entitlement, at: instant)?.renewal ?? Renewal()
+    }
+
+    private func decisionBasis(
+        of standing: Standing,
+        for entitlement: String,
+        at instant: Instant
+    ) -> DecisionBasis? {
+        history(of: standing)?.decisionBasis(
             for: entitlement,
             at: instant,
             policy: policy.value(at: instant),
             catalogue: catalogue.value(at: instant)
         )
-        return decisionBasis?.renewal ?? Renewal()
     }
 
     // MARK: Screens
@@ -150,15 +157,50 @@ extension CustomerHistory {
         let isShared = standing.lineage?.ownership == .familyShared && advice == nil
         switch standing.state {
         case .active: return activeScreen(for: entitlement, standing, advice, at: instant)
-        case .grace: return isShared ? .graceShared : .grace(until: standing.graceUntil)
+        case .grace:
+            return isShared ? .graceShared : graceScreen(for: entitlement, standing, at: instant)
         case .hold where standing.isPaused: return .paused
-        case .hold: return advice?.kind == .fixPayment ? .hold : .holdShared
+        case .hold:
+            guard advice?.kind == .fixPayment else { return .holdShared }
+            return holdScreen(for: entitlement, standing, at: instant)
         case .expired, .never:
             if advice?.kind == .wait { return counsel.isPending ? .pending : .unconfirmed }
             guard standing.state == .expired else { return nil }
             if advice?.kind == .fixPayment { return .hold }
             return isShared ? .expiredShared : .expired(price: advice?.price)
         }
+    }
+
+    /// Returns the screen of a failed payment with access. A payment for a lesser product does not
+    /// keep the access.
+    func graceScreen(
+        for entitlement: String,
+        _ standing: Standing,
+        at instant: Instant
+    ) -> MessageContext {
+        isLosing(entitlement, standing, at: instant)
+            ? .graceChanging : .grace(until: standing.graceUntil)
+    }
+
+    /// Returns the screen of a failed payment without access. A payment for a lesser product does
+    /// not bring the access back.
+    func holdScreen(
+        for entitlement: String,
+        _ standing: Standing,
+        at instant: Instant
+    ) -> MessageContext {
+        isLosing(entitlement, standing, at: instant) ? .holdChanging : .hold
+    }
+
+    /// Returns whether the purchase renews into a product that does not unlock the entitlement.
+    private func isLosing(
+        _ entitlement: String,
+        _ standing: Standing,
+        at instant: Instant
+    ) -> Bool {
+        let catalogue = catalogue.value(at: instant)
+        return decisionBasis(of: standing, for: entitlement, at: instant)?
+            .isLosing(entitlement, standing, in: catalogue) ?? false
     }
 
     private func activeScreen(

@@ -43,6 +43,17 @@ enum DecisionBasis {
         }
     }
 
+    /// Returns whether it renews into a product that does not unlock the entitlement. An ID of
+    /// Google Play may lack the base plan.
+    func isLosing(_ entitlement: String, _ standing: Standing, in catalogue: Catalogue) -> Bool {
+        guard standing.willRenew != false, standing.grantedEntitlement == nil,
+            let next = nextProduct, next != standing.productId
+        else { return false }
+        let known = catalogue.products.filter { $0.key == next || $0.key.hasPrefix("\(next):") }
+        let keeps = known.values.contains { $0.entitlements.contains(entitlement) }
+        return !known.isEmpty && !keeps
+    }
+
     /// The product of the renewal that is overdue; nil if none is awaited.
     var awaitedProduct: String? {
         switch self {

@@ -128,11 +128,33 @@ private struct MessagePlanner {
             anchor: anchor ?? "\(step.from.millisecondsSince1970)",
             productId: step.standing.productId,
             entitlements: steps.entitlements(of: step.standing, at: step.from),
-            screen: kind == .graceEntered
-                ? .grace(until: step.standing.graceUntil)
-                : kind == .holdEntered ? .hold : .priceConsent,
+            screen: screen(of: kind, step),
             failedAt: kind == .priceConsent ? nil : failure(at: position)
         )
+    }
+
+    private func screen(of kind: PlannedMessage.Kind, _ step: Step) -> MessageContext {
+        switch kind {
+        case .priceConsent: .priceConsent
+        case .graceEntered:
+            isChanging(step, at: step.from)
+                ? .graceChanging : .grace(until: step.standing.graceUntil)
+        default: isChanging(step, at: step.from) ? .holdChanging : .hold
+        }
+    }
+
+    /// Returns whether the next payment is for a product that unlocks less.
+    private func isChanging(_ step: Step, at instant: Instant) -> Bool {
+        let catalogue = steps.catalogue.value(at: instant)
+        return steps.entitlements(of: step.standing, at: instant).contains { entitlement in
+            let decisionBasis = steps.history.decisionBasis(
+                for: entitlement,
+                at: instant,
+                policy: steps.policy.value(at: instant),
+                catalogue: catalogue
+            )
+            return decisionBasis?.isLosing(entitlement, step.standing, in: catalogue) ?? false
+        }
     }
 
     /// Returns the start of the unbroken failure that contains a step.
@@ -157,7 +179,8 @@ private struct MessagePlanner {
                 entitlements: steps.entitlements(of: step.standing, at: deadline.at),
                 screen: isTrial
                     ? .trialEnding(endsAt: reminder.endsAt, price: nil)
-                    : .grace(until: reminder.endsAt),
+                    : isChanging(step, at: deadline.at)
+                        ? .graceChanging : .grace(until: reminder.endsAt),
                 failedAt: isTrial
                     ? nil : steps.all.lastIndex { $0.from <= deadline.at }.map(failure)
             )
