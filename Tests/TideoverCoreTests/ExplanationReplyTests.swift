@@ -144,6 +144,13 @@ import TideoverLives
         )
     }
 
+    @Test func `a hold after access that policy kept names the end of that access`() throws {
+        var life = StandingTests.failing()
+        life.policy = Policy(billingRetry: .keep(.days(7)))
+        let reply = try Self.reply(life, at: "2026-06-30")
+        #expect(reply.contains("Access is paused since 24 June 2026."))
+    }
+
     @Test func `a refund ends access that policy or a leeway kept`() {
         var failing = StandingTests.failing()
         failing.policy = Policy(billingRetry: .keep(.days(7)))

@@ -113,6 +113,17 @@ import TideoverLives
         let over: Instant = "2026-06-24"
         #expect(life.told(over.justBefore) == "grace keptByPolicy retry-kept confirmed")
         #expect(life.told(over) == "hold billingRetry in-retry confirmed")
+        #expect(life.standing(over).accessUntil == over)
+        #expect(life.standing("2026-07-10").accessUntil == over)
+    }
+
+    @Test func `access in retry that policy did not keep ended with the term`() {
+        var life = Self.monthly()
+        life.policy = Policy(billingRetry: .keep(.days(7)))
+        // The failure was reported after the time for which the policy would have kept access.
+        life.outlook(end: "2026-06-01", signed: "2026-06-20", retrying: true)
+        #expect(life.told("2026-06-21") == "hold billingRetry in-retry confirmed")
+        #expect(life.standing("2026-06-21").accessUntil == "2026-06-01")
     }
 
     @Test func `grace without a date is presumed for three days, then retry`() {

@@ -187,6 +187,19 @@ struct RuleContext {
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
+    /// When access ended before or during the store's retries. Access that the policy kept counts
+    /// if it lasted its full length.
+    var retryAccessEnd: Instant? {
+        guard case .keep(let length) = policy.billingRetry, let coveredUntil else {
+            return coveredUntil
+        }
+        let kept = coveredUntil + history.pace.scale(length)
+        guard kept <= instant, unrevoked(before: kept).rule == .retryKept else {
+            return coveredUntil
+        }
+        return kept
+    }
+
     /// Returns when access ended: with a revocation, or before it.
     ///
     /// A later standing does not report access that was assumed or kept by policy. So the standing

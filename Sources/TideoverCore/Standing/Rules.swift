@@ -226,7 +226,7 @@ struct TermRule: Sendable {
                 .inRetry,
                 .hold,
                 .billingRetry,
-                until: now.coveredUntil,
+                until: now.retryAccessEnd,
                 by: now.failed
             )
         },
