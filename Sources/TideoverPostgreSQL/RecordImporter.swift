@@ -136,10 +136,11 @@ struct RecordImporter {
         return try Self.outcome(answer)
     }
 
-    /// Adds a bookmark. A stored one stays: a server may have changed it since the export.
+    /// Adds a bookmark. A stored one stays: a server may have changed it since the export. Of the
+    /// newest removed events the later one counts: the storage may lack events before it.
     private func restore(_ bookmark: BookmarkRecord) throws(StorageError) -> Restored {
         let answer = try connection.ask(
-            SQL.restoreBookmark,
+            bookmark.name == RemovedEvents.name ? SQL.raiseBookmark : SQL.restoreBookmark,
             in: scope,
             .text(bookmark.name),
             .bytes(bookmark.form)

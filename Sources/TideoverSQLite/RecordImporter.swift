@@ -17,6 +17,7 @@ final class RecordImporter {
     private let hasDrift: Statement
     private let insertEvent: Statement
     private let insertBookmark: Statement
+    private let raiseBookmark: Statement
     private let insertPolicy: Statement
     private let policyFingerprint: Statement
     private let insertCustomer: Statement
@@ -35,6 +36,7 @@ final class RecordImporter {
         hasDrift = try Statement(SQL.hasDrift, on: connection)
         insertEvent = try Statement(SQL.restoreEvent, on: connection)
         insertBookmark = try Statement(SQL.restoreBookmark, on: connection)
+        raiseBookmark = try Statement(SQL.raiseBookmark, on: connection)
         insertPolicy = try Statement(SQL.restorePolicy, on: connection)
         policyFingerprint = try Statement(SQL.policyFingerprint, on: connection)
         insertCustomer = try Statement(SQL.restoreCustomer, on: connection)
@@ -165,7 +167,8 @@ final class RecordImporter {
         try rows.insert(record.entry, record.id, in: place.scope) ? .added : .known
     }
 
-    /// Adds a bookmark. A stored one stays: a server may have changed it since the export.
+    /// Adds a bookmark. A stored one stays: a server may have changed it since the export. Of the
+    /// newest removed events the later one counts: the storage may lack events before it.
     private func restore(
         _ record: BookmarkRecord,
         _ place: Restoration
@@ -173,7 +176,8 @@ final class RecordImporter {
         let app = SQLValue.text(place.scope.app)
         let environment = SQLValue.text(place.scope.environment.rawValue)
         let name = SQLValue.text(record.name)
-        let inserted = try insertBookmark.run(app, environment, name, .utf8(record.form))
+        let statement = record.name == RemovedEvents.name ? raiseBookmark : insertBookmark
+        let inserted = try statement.run(app, environment, name, .utf8(record.form))
         return inserted == 1 ? .added : .known
     }
 

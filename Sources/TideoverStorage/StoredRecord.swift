@@ -104,12 +104,12 @@ package struct BookmarkRecord: Hashable, Sendable {
 
 extension BookmarkRecord {
     /// The beginnings of the names of these bookmarks, in the order of their bytes: the App Store's
-    /// requests for consumption information, when customers first got the app, log-ins from
-    /// anonymous ids and transfers that RevenueCat reported, and requests to a store with their
-    /// idempotency keys.
+    /// requests for consumption information, the newest event that retention removed, when
+    /// customers first got the app, log-ins from anonymous ids and transfers that RevenueCat
+    /// reported, and requests to a store with their idempotency keys.
     package static let prefixes = [
-        "consumption:", "revenueCat:appOrigin:", "revenueCat:logIn:", "revenueCat:transfer:",
-        "storeAction:",
+        "consumption:", "removed-event", "revenueCat:appOrigin:", "revenueCat:logIn:",
+        "revenueCat:transfer:", "storeAction:",
     ]
 
     /// The ranges of the names after a name, in order. Each begins after its first name and ends

@@ -10,6 +10,7 @@ extension StorageLaw {
         StorageLaw("the version of an answer never goes back", raisesVersions),
         StorageLaw("two different answers never have one version", separatesVersions),
         StorageLaw("a stored bookmark stays as it is", keepsBookmarks),
+        StorageLaw("an imported newest removed event only rises", raisesRemovedEvents),
         StorageLaw("a restored prompt is added once, and its response later", addsResponses),
         StorageLaw("data restored to a known customer causes a derivation", outdates),
         StorageLaw("the records of a kind are read in the order of their keys", ordered),
@@ -105,9 +106,9 @@ extension StorageLaw {
 
     /// The names of bookmarks that are records; each range has one or several.
     private static let bookmarks = [
-        "consumption:0", "consumption:1", "revenueCat:appOrigin:0a", "revenueCat:logIn:anna",
-        "revenueCat:transfer:anna", "revenueCat:transfer:ben", "revenueCat:transfer:cleo",
-        "storeAction:01",
+        "consumption:0", "consumption:1", "removed-events", "revenueCat:appOrigin:0a",
+        "revenueCat:logIn:anna", "revenueCat:transfer:anna", "revenueCat:transfer:ben",
+        "revenueCat:transfer:cleo", "storeAction:01",
     ]
 
     /// Returns the derivation with names for its events.
@@ -242,6 +243,18 @@ extension StorageLaw {
         #expect(outcomes == [.known, .known])
         let key = BookmarkKey(app: Sample.app, environment: .production, name: record.name)
         #expect(try storage.bookmark(key) == record.form)
+    }
+
+    private static func raisesRemovedEvents(_ storage: any Storage) async throws {
+        let ids = [Sample.day(2), Sample.day(3), Sample.day(1)].map { EventID.earliest(at: $0) }
+        let records = ids.map { id in
+            let form = RemovedEvents.form(id.description)
+            return StoredRecord.bookmark(BookmarkRecord(name: RemovedEvents.name, form: form))
+        }
+        let outcomes = try await restore(records, to: Sample.app, in: storage)
+        #expect(outcomes == [.added, .added, .known])
+        let form = RemovedEvents.form(ids[1].description)
+        #expect(try storage.bookmark(RemovedEvents.key(of: Sample.app)) == form)
     }
 
     private static func addsResponses(_ storage: any Storage) async throws {

@@ -111,7 +111,12 @@ import TideoverStorage
         )
     }
 
-    @Test(arguments: ["consumption:0", "revenueCat:logIn:5f0c", "revenueCat:transfer:anna"])
+    @Test(
+        arguments: [
+            "consumption:0", RemovedEvents.name, "revenueCat:logIn:5f0c",
+            "revenueCat:transfer:anna",
+        ]
+    )
     func `has a name after one of the beginnings`(name: String) {
         #expect(BookmarkRecord.includes(name))
     }
