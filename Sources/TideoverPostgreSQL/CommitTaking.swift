@@ -296,7 +296,12 @@ struct CommitTaking {
                 }
             )
             try session.write(
-                AuditEntry(ruling, on: claim, holder: holder?.customer),
+                AuditEntry(
+                    ruling,
+                    on: claim,
+                    by: ownership.actor(of: claim),
+                    holder: holder?.customer
+                ),
                 commitRequest
             )
             if case .granted(let entry) = ruling {

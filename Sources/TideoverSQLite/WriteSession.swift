@@ -526,7 +526,11 @@ final class WriteSession: StorageWriter {
                     try holders.holder(key, now: commitRequest.now)
                 }
             )
-            try audit.write(AuditEntry(ruling, on: claim, holder: holder?.customer), commitRequest)
+            let actor = ownership.actor(of: claim)
+            try audit.write(
+                AuditEntry(ruling, on: claim, by: actor, holder: holder?.customer),
+                commitRequest
+            )
             if case .granted(let entry) = ruling {
                 if lineageRecord.owners.isEmpty {
                     try rowWriter.mark(claim.lineage.key, isClaimed: true, in: commitRequest.scope)

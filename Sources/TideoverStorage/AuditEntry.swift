@@ -78,6 +78,8 @@ package struct AuditEntry: Hashable, Sendable {
         case customer
         /// The store, by a signed message.
         case store
+        /// RevenueCat, by a message or an answer about the customer.
+        case relay
         /// A person or a program with an API key.
         case `operator`
         /// This server, by its configuration.
@@ -137,9 +139,14 @@ package struct AuditRecord: Hashable, Sendable {
 // MARK: - Entries for events
 
 extension AuditEntry {
-    /// Creates the entry for a ruling on a claim; nil if the customer owned the purchase already.
-    /// The same refusal is written once, however often a device repeats the claim.
-    package init?(_ ruling: ClaimRuling, on claim: OwnershipClaim, holder: CustomerID?) {
+    /// Creates the entry for a ruling on a claim by an actor; nil if the customer owned the purchase
+    /// already. The same refusal is written once, however often a device repeats the claim.
+    package init?(
+        _ ruling: ClaimRuling,
+        on claim: OwnershipClaim,
+        by actor: Actor,
+        holder: CustomerID?
+    ) {
         switch ruling {
         case .held: return nil
         case .granted(let entry):
@@ -148,10 +155,10 @@ extension AuditEntry {
                 customer: entry.customer,
                 other: holder,
                 lineage: claim.lineage.key,
-                actor: .customer,
+                actor: actor,
                 why: holder == nil
-                    ? "The customer presented the purchase, which had no owner."
-                    : "The customer presented the purchase, and policy let it move.",
+                    ? "\(actor.reasonOfClaim), which had no owner."
+                    : "\(actor.reasonOfClaim), and policy let it move.",
                 at: claim.at
             )
         case .refused(let objection):
@@ -163,7 +170,7 @@ extension AuditEntry {
                 customer: claim.customer,
                 other: holder,
                 lineage: claim.lineage.key,
-                actor: .customer,
+                actor: actor,
                 why: objection.sentence,
                 at: claim.at,
                 name: parts.joined(separator: "\n")
@@ -237,6 +244,17 @@ extension AuditEntry {
             why: alias.why,
             at: alias.from
         )
+    }
+}
+
+extension AuditEntry.Actor {
+    /// The start of a sentence on a claim to a purchase.
+    fileprivate var reasonOfClaim: String {
+        switch self {
+        case .customer, .operator, .server: "The customer presented the purchase"
+        case .store: "The store's message names the customer of the purchase"
+        case .relay: "RevenueCat reported the customer of the purchase"
+        }
     }
 }
 

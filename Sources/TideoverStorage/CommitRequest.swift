@@ -193,10 +193,25 @@ package struct OwnershipClaims: Sendable {
 
     package let claims: [OwnershipClaim]
     package let rule: Rule
+    private let actor: AuditEntry.Actor
+    private let namedByStore: Set<Lineage>
 
-    package init(_ claims: [OwnershipClaim], rule: @escaping Rule) {
+    /// Creates claims by an actor, except those to lineages with a customer whom the store named.
+    package init(
+        _ claims: [OwnershipClaim],
+        by actor: AuditEntry.Actor = .customer,
+        namedByStore: Set<Lineage> = [],
+        rule: @escaping Rule
+    ) {
         self.claims = claims
         self.rule = rule
+        self.actor = actor
+        self.namedByStore = namedByStore
+    }
+
+    /// Returns who made a claim.
+    package func actor(of claim: OwnershipClaim) -> AuditEntry.Actor {
+        namedByStore.contains(claim.lineage) ? .store : actor
     }
 }
 

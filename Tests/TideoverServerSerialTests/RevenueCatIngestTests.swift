@@ -531,6 +531,10 @@ struct RevenueCatIngestTests {
         #expect(try await server.premium(TestServer.ben).hasPrefix(new))
         let audit = try server.storage.audit(app: "cards", customer: nil, after: nil, limit: 10)
         #expect(!audit.isEmpty)
+        // Neither customer did anything.
+        #expect(audit.allSatisfy { $0.entry.actor == .relay || $0.entry.kind == .aliased })
+        let moved = audit.first { $0.entry.kind == .transferred }?.entry.why
+        #expect(moved?.hasPrefix("RevenueCat reported the customer") ?? true)
         await server.close()
     }
 

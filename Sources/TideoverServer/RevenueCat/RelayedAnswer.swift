@@ -141,6 +141,7 @@ struct RelayedAnswer: Sendable {
             facts: facts.filter { $0.lineage.environment == environment },
             ownership: OwnershipClaims(
                 claims.filter { $0.lineage.environment == environment },
+                by: .relay,
                 rule: Projector(app: app).rule
             ),
             transfer: app.policy.transfer,

@@ -100,7 +100,11 @@ extension AppContext {
         }
         guard !claims.isEmpty else { return nil }
         let (projector, outweighed) = (Projector(app: app), named)
-        return OwnershipClaims(claims.values.sorted { $0.lineage < $1.lineage }) {
+        return OwnershipClaims(
+            claims.values.sorted { $0.lineage < $1.lineage },
+            by: .relay,
+            namedByStore: named
+        ) {
             claim,
             lineageRecord,
             holder throws(StorageError) in

@@ -128,7 +128,7 @@ struct RevenueCatIngest: Sendable {
             evidence: webhook.evidence,
             facts: facts,
             evidenceNames: reading.everyCustomer,
-            ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
+            ownership: OwnershipClaims(claims, by: .relay, rule: Projector(app: app).rule),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: webhook.receivedAt
@@ -274,7 +274,7 @@ extension RevenueCatIngest {
         let commitRequest = CommitRequest(
             app: app.id,
             environment: environment,
-            ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
+            ownership: OwnershipClaims(claims, by: .relay, rule: Projector(app: app).rule),
             transfer: app.policy.transfer,
             now: webhook.receivedAt
         )
