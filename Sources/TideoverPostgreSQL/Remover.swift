@@ -35,6 +35,15 @@ struct Remover {
             return Pruned(count: removed.count, next: removed.count < order.limit ? nil : "")
         case .webhookAttempts:
             answer = try connection.ask(SQL.pruneAttempts, .text(order.app), before, limit)
+        case .logIns:
+            let earliest = SQLValue.text(order.before.rfc3339)
+            return try prune(
+                order,
+                scope,
+                SQL.pruneLogIn,
+                listedBy: SQL.logInsAfter,
+                before: earliest
+            )
         case .attributes:
             return try prune(order, scope, SQL.pruneAttributes, listedBy: SQL.attributedAfter)
         case .customers:
@@ -57,12 +66,13 @@ struct Remover {
         )
     }
 
-    /// Removes rows of one page of customers, each by the same statement.
+    /// Removes rows of one page of customers or names, each by the same statement.
     private func prune(
         _ order: PruneOrder,
         _ scope: AppScope,
         _ removal: StaticString,
-        listedBy list: StaticString
+        listedBy list: StaticString,
+        before: SQLValue? = nil
     ) throws(StorageError) -> Pruned {
         let limit = SQLValue.limit(max(1, order.limit))
         let listed = try connection.ask(list, in: scope, .text(order.place), limit)
@@ -74,7 +84,7 @@ struct Remover {
                     removal,
                     in: scope,
                     .text(customer),
-                    .instant(order.before)
+                    before ?? .instant(order.before)
                 )
             )
         }

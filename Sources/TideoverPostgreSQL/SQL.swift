@@ -185,6 +185,18 @@ enum SQL {
     static let eraseAttributes: StaticString = """
         DELETE FROM attribute WHERE app = $1 AND environment = $2 AND customer = $3
         """
+    static let logInsAfter: StaticString = """
+        SELECT name FROM bookmark
+        WHERE app = $1 AND environment = $2 AND name > $3 AND name > 'revenueCat:logIn:'
+        AND name < 'revenueCat:logIn;'
+        ORDER BY name LIMIT $4
+        """
+    static let pruneLogIn: StaticString = """
+        DELETE FROM bookmark
+        WHERE app = $1 AND environment = $2 AND name = $3
+        AND CASE WHEN position('\\u0000' IN convert_from(form, 'UTF8')) > 0 THEN false
+        ELSE convert_from(form, 'UTF8')::json ->> 'at' < $4 COLLATE "C" END
+        """
     static let attributedAfter: StaticString = """
         SELECT DISTINCT customer FROM attribute
         WHERE app = $1 AND environment = $2 AND customer > $3

@@ -29,6 +29,8 @@ final class Remover {
     private let eraseTold: Statement
     private let eraseDrift: Statement
     private let erasePrompts: Statement
+    private let logInsAfter: Statement
+    private let pruneLogIn: Statement
     private let attributedAfter: Statement
     private let pruneAttributes: Statement
     private let eraseAttributes: Statement
@@ -69,6 +71,8 @@ final class Remover {
         eraseTold = try Statement(SQL.eraseTold, on: connection)
         eraseDrift = try Statement(SQL.eraseDrift, on: connection)
         erasePrompts = try Statement(SQL.erasePrompts, on: connection)
+        logInsAfter = try Statement(SQL.logInsAfter, on: connection)
+        pruneLogIn = try Statement(SQL.pruneLogIn, on: connection)
         attributedAfter = try Statement(SQL.attributedAfter, on: connection)
         pruneAttributes = try Statement(SQL.pruneAttributes, on: connection)
         eraseAttributes = try Statement(SQL.eraseAttributes, on: connection)
@@ -105,6 +109,9 @@ final class Remover {
             try noteRemoved(removed, of: order.app)
             count = removed.count
         case .webhookAttempts: count = try pruneAttempts.run(app, before, limit)
+        case .logIns:
+            let earliest = SQLValue.text(order.before.rfc3339)
+            return try prune(order, pruneLogIn, listedBy: logInsAfter, before: earliest)
         case .attributes: return try prune(order, pruneAttributes, listedBy: attributedAfter)
         case .customers: return try prune(order, pruneCustomer, listedBy: customersAfter)
         }
@@ -123,11 +130,12 @@ final class Remover {
         )
     }
 
-    /// Removes rows of one page of customers, each by the same statement.
+    /// Removes rows of one page of customers or names, each by the same statement.
     private func prune(
         _ order: PruneOrder,
         _ removal: Statement,
-        listedBy list: Statement
+        listedBy list: Statement,
+        before: SQLValue? = nil
     ) throws(StorageError) -> Pruned {
         let page = try list.all(
             .text(order.app),
@@ -141,7 +149,7 @@ final class Remover {
                 .text(order.app),
                 .text(order.environment.rawValue),
                 .text(customer),
-                .instant(order.before)
+                before ?? .instant(order.before)
             )
         }
         return Pruned(count: count, next: page.count < order.limit ? nil : page.last)

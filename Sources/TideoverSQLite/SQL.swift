@@ -183,6 +183,16 @@ enum SQL {
     static let eraseAttributes: StaticString = """
         DELETE FROM attribute WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
+    static let logInsAfter: StaticString = """
+        SELECT name FROM bookmark
+        WHERE app = ?1 AND environment = ?2 AND name > max(?3, 'revenueCat:logIn:')
+        AND name < 'revenueCat:logIn;'
+        ORDER BY name LIMIT ?4
+        """
+    static let pruneLogIn: StaticString = """
+        DELETE FROM bookmark
+        WHERE app = ?1 AND environment = ?2 AND name = ?3 AND json_extract(form, '$.at') < ?4
+        """
     static let attributedAfter: StaticString = """
         SELECT DISTINCT customer FROM attribute
         WHERE app = ?1 AND environment = ?2 AND customer > ?3

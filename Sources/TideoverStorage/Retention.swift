@@ -13,6 +13,8 @@ package struct PruneOrder: Sendable {
         case prompts
         /// Attributes of ids without an answer, which no purchase or alias made known.
         case attributes
+        /// Log-ins from anonymous ids of RevenueCat's SDKs without purchases.
+        case logIns
         /// Audit entries.
         case audit
         /// Events. The names of delivered events remain, so that none is delivered again.

@@ -15,6 +15,7 @@ extension StorageLaw {
         ),
         StorageLaw("old audit lines are deleted, and the latest stays", oldAuditGoes),
         StorageLaw("customers without data are deleted by age", unknownGo),
+        StorageLaw("log-ins without purchases are deleted by age", oldLogInsGo),
         StorageLaw("an erasure deletes all of one customer and nothing of another", eraseIsWhole),
         StorageLaw(
             "a purchase with another owner stays, and so does their history",
@@ -57,6 +58,25 @@ extension StorageLaw {
     }
 
     // MARK: By age
+
+    private static func oldLogInsGo(_ storage: any Storage) async throws {
+        func key(_ name: String) -> BookmarkKey {
+            BookmarkKey(app: Sample.app, environment: .production, name: name)
+        }
+        let prefix = "revenueCat:logIn:"
+        for day in 1...4 {
+            let form = #"{"at":"\#(Sample.day(Int64(day)).rfc3339)","value":"anna"}"#
+            try await storage.keep(Array(form.utf8), as: key("\(prefix)\(day)"))
+        }
+        let old = Array(#"{"at":"\#(Sample.day(1).rfc3339)","value":"anna"}"#.utf8)
+        try await storage.keep(old, as: key("revenueCat:transfer:1"))
+        #expect(try await prune(.logIns, before: Sample.day(3), limit: 1, in: storage) == 2)
+        #expect(try await prune(.logIns, before: Sample.day(3), in: storage) == 0)
+        let scope = AppScope(Sample.app, .production)
+        let kept = try storage.bookmarks(in: scope, prefix: prefix)
+        #expect(kept.keys.sorted() == ["\(prefix)3", "\(prefix)4"])
+        #expect(try storage.bookmark(key("revenueCat:transfer:1")) == old)
+    }
 
     private static func idleGoes(_ storage: any Storage) async throws {
         let fact = Sample.term(0, token: "anna", evidence: Sample.evidence("proof").id)

@@ -177,14 +177,15 @@ struct Cursors: Sendable {
         return texts
     }
 
-    /// Replaces a text and returns the new one as stored; nil if another writer replaced it since
-    /// it was read.
+    /// Replaces a text, dated or not, and returns the new one as stored; nil if another writer
+    /// replaced it since it was read.
     func replace(
         _ former: Stored<String>,
         by text: String,
+        at instant: Instant? = nil,
         _ name: String
     ) async throws(StorageError) -> Stored<String>? {
-        let form = encode(Mark(value: text))
+        let form = encode(Mark(at: instant, value: text))
         guard try await storage.replace(former.form, by: form, as: key(name)) else { return nil }
         return Stored(value: text, form: form)
     }

@@ -106,7 +106,7 @@ extension Configuration.Retention {
         case .prompts: prompts
         case .audit: audit
         case .told: told
-        case .attributes, .customers: customers
+        case .attributes, .logIns, .customers: customers
         case .webhookAttempts: KeepingTime(.days(30))
         }
     }

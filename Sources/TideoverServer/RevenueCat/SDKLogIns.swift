@@ -25,9 +25,15 @@ struct SDKLogIns: Sendable {
         try cursors.text(Self.name(of: account)).flatMap { CustomerID($0) }
     }
 
-    /// Stores the customer of a log-in, unless the account has one already.
-    func keep(_ customer: CustomerID, of account: CustomerID) async throws(StorageError) {
-        _ = try await cursors.replace(Stored(), by: customer.text, Self.name(of: account))
+    /// Stores the customer and the time of a log-in, unless the account has one already. Retention
+    /// removes it by its age.
+    func keep(
+        _ customer: CustomerID,
+        of account: CustomerID,
+        at now: Instant
+    ) async throws(StorageError) {
+        let name = Self.name(of: account)
+        _ = try await cursors.replace(Stored(), by: customer.text, at: now, name)
     }
 }
 
@@ -41,6 +47,6 @@ extension SDKVisit {
         let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
         guard context.rateLimiter.objection(to: changer) == nil else { return }
         context.rateLimiter.charge(changer)
-        try await logIns.keep(customer, of: account)
+        try await logIns.keep(customer, of: account, at: context.clock())
     }
 }
