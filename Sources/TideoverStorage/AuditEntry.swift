@@ -139,7 +139,7 @@ package struct AuditRecord: Hashable, Sendable {
 // MARK: - Entries for events
 
 extension AuditEntry {
-    /// Creates the entry for a ruling on a claim by an actor; nil if the customer owned the purchase
+    /// Creates the entry for a ruling on an actor's claim; nil if the customer owned the purchase
     /// already. The same refusal is written once, however often a device repeats the claim.
     package init?(
         _ ruling: ClaimRuling,
