@@ -270,12 +270,19 @@ import TideoverKit
         #expect(passed.contains(wake))
         _ = machine.happened(.storeRead(StoreReading()), at: ahead)
         let reply = try denial(asOf: TestPurchases.start)
+        _ = machine.happened(.reconcileAccepted(round: 1, page: 0, reply), at: ahead)
+        // By the corrected clock, the device's own decision has begun.
+        let later = ClockReading(clock: ahead.clock + .minutes(6), uptime: .minutes(6))
+        #expect(machine.happened(.clockSeen, at: later).contains(wake))
+        #expect(machine.happened(.clockSeen, at: later).contains(wake))
+        _ = machine.happened(.foregrounded, at: later)
+        _ = machine.happened(.storeRead(StoreReading()), at: later)
+        let next = try denial(asOf: TestPurchases.start + .minutes(6))
         let accepted = machine.happened(
-            .reconcileAccepted(round: 1, page: 0, reply),
-            at: ahead
+            .reconcileAccepted(round: 2, page: 0, next),
+            at: later
         )
         #expect(accepted.contains(wake))
-        #expect(machine.happened(.clockSeen, at: ahead).contains(wake))
     }
 
     @Test func `a refund that is learned after days without an answer keeps content`() throws {

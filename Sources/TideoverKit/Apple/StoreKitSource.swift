@@ -52,7 +52,7 @@ private enum StoreKitReading {
     }
 
     static func finish(_ id: UInt64) async {
-        if let transaction = await BoughtTransactions.remove(id) {
+        if let transaction = await BoughtTransactions.transaction(id) {
             await transaction.finish()
             return
         }
@@ -64,8 +64,8 @@ private enum StoreKitReading {
     }
 }
 
-/// Transactions that were bought in this process and not finished yet. They are finished as they
-/// came: right after a purchase, StoreKit's list of unfinished ones may be empty.
+/// Transactions that were bought in this process. They are finished as they came: right after a
+/// purchase, StoreKit's list of unfinished ones may be empty.
 @MainActor
 private enum BoughtTransactions {
     private static var transactions: [UInt64: StoreKit.Transaction] = [:]
@@ -75,9 +75,7 @@ private enum BoughtTransactions {
         transactions[transaction.id] = transaction
     }
 
-    static func remove(_ id: UInt64) -> StoreKit.Transaction? {
-        transactions.removeValue(forKey: id)
-    }
+    static func transaction(_ id: UInt64) -> StoreKit.Transaction? { transactions[id] }
 }
 
 private enum StoreKitUpdates {
