@@ -174,10 +174,10 @@ import TideoverSignatures
             to: "tideover.json"
         )
         _ = try write("very-secret", to: "key.txt")
-        for isPresent in [true, false] {
+        for (isPresent, place) in [(true, ["--offline"]), (true, []), (false, ["--offline"])] {
             if !isPresent { try FileManager.default.removeItem(atPath: folder.path + "/key.txt") }
             let output = Output(capturingAs: .plain)
-            let arguments = ["doctor", "--config", path, "--offline"]
+            let arguments = ["doctor", "--config", path] + place
             #expect(await Tideover.program.run(arguments, output: output) == .failure)
             let told = output.results.captured
             #expect(told.contains("key.txt"))

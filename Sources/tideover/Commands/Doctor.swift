@@ -103,7 +103,7 @@ enum Doctor {
                 + secretFiles(settings, besides: path)
                 + [Finding.pass(passes(of: configuration))]
                 + Finding.allowedNetworks(settings)
-                + secrets(of: configuration)
+                + secrets(of: configuration, withStores: arguments[offline])
                 + machine.findings
                 + (arguments[offline] ? [] : await probe.findings())
         } catch let failure as any ReportableFailure {
@@ -141,23 +141,33 @@ enum Doctor {
 
     /// Reads the secret files as the server does, which does not start with an unusable one. Their
     /// content is never shown.
-    private static func secrets(of configuration: Configuration) -> [Finding] {
+    ///
+    /// Each file is read once, as a pipe can be read only once: those of the stores here, or by
+    /// `StoreProbe` when it asks the stores.
+    private static func secrets(
+        of configuration: Configuration,
+        withStores: Bool
+    ) -> [Finding] {
         let checks: [() throws -> Void] = [
             { try ConfigurationFile.requireClosedSecrets(of: configuration) },
             { _ = try ConfigurationFile.adminKey(of: configuration) },
-            { _ = try StoreConnections(configuration) },
+            { if withStores { _ = try StoreConnections(configuration) } },
             { _ = try WebhookConnections.setup(configuration) },
         ]
-        let problems = checks.compactMap { check -> String? in
+        return checks.flatMap { check -> [Finding] in
             do {
                 try check()
-                return nil
+                return []
             } catch {
-                let message = (error as? any ReportableFailure)?.message ?? "\(error)"
-                return message.replacing("\n", with: ". ")
+                return problem(error)
             }
         }
-        return Finding.configuration(problems: problems)
+    }
+
+    /// Reports why a server does not start with the configuration.
+    static func problem(_ error: any Error) -> [Finding] {
+        let message = (error as? any ReportableFailure)?.message ?? "\(error)"
+        return Finding.configuration(problems: [message.replacing("\n", with: ". ")])
     }
 
     /// Returns findings about the machine, and whether a server of this configuration runs there.

@@ -35,8 +35,7 @@ struct StoreProbe {
         do {
             connections = try StoreConnections(configuration, clock: clocks.rehearsal)
         } catch {
-            // The finding about the configuration has the reason.
-            return []
+            return Doctor.problem(error)
         }
         var findings: [Finding] = []
         for app in configuration.apps where app.appStore != nil {
