@@ -2,12 +2,13 @@ import Glibc
 import TideoverCommandLine
 import TideoverConfiguration
 
-/// `growth`: reads, deadlines and notifications of a database with few customers and with very many.
+/// `growth`: reads, deadlines and notifications of a database with few customers and with very
+/// many.
 ///
-/// A thousand customers are loaded as a server would, and then multiplied in the database: each copy
-/// has ids of its own in its keys and in its documents. The evidence and the events of the copies are
-/// left out, as of months that were pruned. With PostgreSQL, `tideover migrate` copies the thousand
-/// there first.
+/// A thousand customers are loaded as a server would, and then multiplied in the database: each
+/// copy has ids of its own in its keys and in its documents. The evidence and the events of the
+/// copies are left out, as of months that were pruned. With PostgreSQL, `tideover migrate` copies
+/// the thousand there first.
 struct Growth {
     static let folder = Parameter.option(
         "--folder",
@@ -54,8 +55,8 @@ struct Growth {
         ],
         parameters: [Run.tideover, folder, postgres, customers, seconds, isLoaded],
         notes: [
-            "A customer takes 5 KB. Databases of PostgreSQL remain, so that they can be measured again "
-                + "with --loaded."
+            "A customer takes 5 KB. Databases of PostgreSQL remain, so that they can be measured "
+                + "again with --loaded."
         ],
         run: run
     )

@@ -200,8 +200,8 @@ extension CustomerTimeline {
     }
 
     /// Returns the entry of a timeline in which all IDs were one customer from the beginning.
-    /// `identity` states when each joined: the arm is that of the ID that was asked when the payment
-    /// failed.
+    /// `identity` states when each joined: the arm is that of the ID that was asked when the
+    /// payment failed.
     package func entry(
         in experiment: Experiment,
         of identity: CustomerIdentity?,

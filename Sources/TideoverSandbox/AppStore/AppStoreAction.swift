@@ -49,8 +49,8 @@ public enum AppStoreAction: Hashable, Sendable {
     case requestRefund(product: String?, reason: RefundRequestReason, stopsRenewal: Bool = false)
     /// The store declines the requested refund.
     case declineRefund(product: String?)
-    /// The store refunds the payment for which a refund is requested, or the newest one: in full, or
-    /// a percentage of it, from 1 to 99.
+    /// The store refunds the payment for which a refund is requested, or the newest one: in full,
+    /// or a percentage of it, from 1 to 99.
     case refund(product: String?, reason: RefundReason, percent: Int64 = 100)
     /// The store reverses its refund after a dispute.
     case reverseRefund(product: String?)

@@ -116,8 +116,8 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
     var paymentsLeft: Int64 = 0
     /// Whether the first commitment has begun; another one, or none, follows it.
     private var hasCommitted = false
-    /// When the charge failed that was outstanding at a cancellation. Renewal that is turned on again
-    /// owes it still.
+    /// When the charge failed that was outstanding at a cancellation. It is still due if renewal is
+    /// turned on again.
     var unpaidSince: Int64?
     /// The plan that replaces it at its expiry.
     var successor: GooglePlayPlan?
