@@ -314,6 +314,29 @@ class Cache(unittest.TestCase):
             time.sleep(0.01)
         self.assertEqual((cache._threads, len(server.requests)), (0, 72))
 
+    def test_a_busy_server_is_asked_about_each_customer_however_many_at_a_time(self):
+        arrived = threading.Barrier(40)
+
+        def route(_, count):
+            if count <= 40:
+                return reply(200, snapshot())
+            arrived.wait(30)
+            return reply(200, snapshot(version=2, access=False, state="expired"))
+        api, _, _ = client(route, attempts=1)
+        cache = EntitlementCache(api, clock=lambda: self.now, max_wait=30)
+        customers = [str(number) for number in range(40)]
+        for it in customers:
+            cache.answer(it, "premium")
+        self.now += 30
+        found = []
+        threads = [threading.Thread(target=lambda it=it: found.append(cache.answer(it, "premium").status))
+                   for it in customers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(found, ["denied"] * 40)
+
     def test_many_threads_cause_one_request(self):
         arrived, go_on = threading.Barrier(9), threading.Event()
 

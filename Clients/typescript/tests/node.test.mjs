@@ -284,6 +284,23 @@ test("a server that hangs holds a limited number of requests about known custome
   }
 });
 
+test("a busy server is asked about each customer, however many at a time", async () => {
+  let go;
+  const held = new Promise((resolve) => { go = resolve; });
+  const changed = reply(200, snapshot({ premium: denied, version: 2 }));
+  const { fetch } = fakeFetch((_, count) => (count <= 40 ? reply(200, snapshot()) : held.then(() => changed)));
+  let now = begin;
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => now });
+  const askAll = () => Promise.all(Array.from({ length: 40 }, async (_, number) => (
+    await entitlements.answer(`${number}`, "premium")).status));
+  await askAll();
+  now += 30_000;
+  const found = askAll();
+  go();
+  assert.deepEqual(new Set(await found), new Set(["denied"]));
+});
+
 test("an answer from before a change that a webhook reported is not kept", async () => {
   const answers = [];
   const { fetch } = fakeFetch(() => new Promise((resolve) => answers.push(resolve)));

@@ -34,7 +34,8 @@ class _Question:
 
 
 _MOST_THREADS = 32
-"""How many requests go on in threads; beyond them older answers count without a request."""
+"""How many requests take longer than `max_wait` in threads; beyond them older answers count without
+a request."""
 _LONGEST_QUESTION = 60
 """Seconds after which a request is not waited for by others: a server can send byte by byte."""
 
@@ -145,20 +146,28 @@ class EntitlementCache:
             return None if older() is not None else question.entry.result()
 
     def _ask(self, customer: str, in_background: bool) -> _Question | None:
-        """Asks for a customer once, however many threads wait for it. None if too many requests go
-        on in threads."""
+        """Asks for a customer once, however many threads wait for it. None if too many requests
+        hang in threads."""
         key, now = customer_id(customer), self._clock()
         with self._lock:
             running = self._asked.get(key)
             if running is not None and 0 <= now - running.begun < _LONGEST_QUESTION:
                 return running
-            if in_background and self._threads >= _MOST_THREADS:
+            if in_background and self._hangs(now):
                 return None
             self._threads += in_background
             question = self._asked[key] = _Question(now)
         if not (in_background and self._started(customer, question)):
             self._settle(customer, question)
         return question
+
+    def _hangs(self, now: float) -> bool:
+        """Whether too many requests in threads take longer than `max_wait`. Those of a busy server
+        do not."""
+        if self._threads < _MOST_THREADS:
+            return False
+        young = sum(now - question.begun < self._max_wait for question in self._asked.values())
+        return self._threads - young >= _MOST_THREADS
 
     def _started(self, customer: str, question: _Question) -> bool:
         """Asks in a thread; False if the process can have no more of them."""

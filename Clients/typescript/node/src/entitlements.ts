@@ -21,7 +21,7 @@ interface Entry extends DatedSnapshot {
   readAt: number;
 }
 
-/** How many requests may be under way before older answers count without one. */
+/** How many requests may take longer than `maxWait` before older answers count without one. */
 const mostQuestions = 32;
 
 /** A request about a customer that is under way. */
@@ -121,12 +121,19 @@ export class EntitlementCache {
   /** What the server answers; undefined if it takes too long and there is an `older` answer. */
   private async newest(customer: string, older: () => unknown): Promise<Entry | undefined> {
     const isAsked = this.asked.has(customerID(customer));
-    if (!isAsked && this.asked.size >= mostQuestions && older() !== undefined) return undefined;
+    if (!isAsked && this.hangs && older() !== undefined) return undefined;
     const { begun, entry } = this.ask(customer);
     if (older() === undefined) return entry;
     const left = Math.min(this.maxWait, begun + this.maxWait - this.clock());
     const found = await firstOf(entry, left);
     return found ?? (older() === undefined ? entry : undefined);
+  }
+
+  /** Whether too many requests take longer than `maxWait`. Those of a busy server do not. */
+  private get hangs(): boolean {
+    if (this.asked.size < mostQuestions) return false;
+    const latest = this.clock() - this.maxWait;
+    return [...this.asked.values()].filter(({ begun }) => begun <= latest).length >= mostQuestions;
   }
 
   /** Asks for a customer once, however many wait for it. */
