@@ -219,8 +219,11 @@ import TideoverKit
         return machine
     }
 
-    @Test(arguments: [("pro", Access.denied), ("pro.of.another.store", .granted)])
-    func `a refund does not end access by another product`(product: String, access: Access) {
+    @Test(arguments: [
+        ("pro" as String?, Access.denied), ("pro.of.another.store", .granted), ("", .granted),
+        (nil, .granted),
+    ])
+    func `a refund does not end access by another product`(product: String?, access: Access) {
         let refunded = TestPurchases.subscription(
             7,
             signedAfter: .hours(1),
@@ -235,6 +238,23 @@ import TideoverKit
             at: TestPurchases.reading(after: .hours(2))
         )
         #expect(machine.published?["premium"].access == access)
+    }
+
+    @Test func `an ended purchase on another device denies nothing before the first round`() {
+        let ended = TestPurchases.subscription(7)
+        let at = TestPurchases.reading(after: TestPurchases.month + .days(1))
+        let former = pass(.active, issued: TestPurchases.start - .hours(1))
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        let early = TestPurchases.reading()
+        _ = machine.happened(.launched, at: early)
+        _ = machine.happened(.passVerified(compact: "a.b.c", claims: former.claims), at: early)
+        #expect(machine.pass != nil)
+        let status = TestPurchases.status(ended, .expired, renews: false)
+        _ = machine.happened(.storeRead(StoreReading(statuses: [status])), at: at)
+        #expect(machine.published?["premium"].access == .unknown)
+        _ = machine.happened(.reconcileFailed(round: 1, page: 0), at: at)
+        #expect(machine.published?["premium"].access == .denied)
+        #expect(machine.published?["premium"].confidence == .unknown)
     }
 
     /// The pass was issued before or after the purchase, which may be another customer's.

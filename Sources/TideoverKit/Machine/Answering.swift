@@ -203,11 +203,12 @@ private struct Basis {
     private func overrules(_ own: Entitlement) -> Bool {
         let stated = replied(own.name) ?? passed(own.name)
         if let products = newer[own.name] {
-            // A refund or the end of one product does not end access by another one.
-            guard own.access == .denied, stated?.access == .granted,
-                let product = stated?.productId
-            else { return true }
-            return products.contains(product)
+            guard own.access == .denied else { return true }
+            // Without an answer, a denial waits for the first round.
+            guard let stated else { return false }
+            // A refund or the end of one product does not end access by another one, or by hand.
+            guard stated.access == .granted else { return true }
+            return stated.productId.map(products.contains) ?? false
         }
         guard own.access == .granted, let signedAt = unseen[own.name], let stated,
             stated.access == .denied
