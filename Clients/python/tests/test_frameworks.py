@@ -47,14 +47,14 @@ def cache(premium):
 class Keys(unittest.TestCase):
     def test_an_empty_secret_verifies_nothing_and_neither_does_one_that_is_not_base64(self):
         forged = signed(BODY, b"")
-        for keys in ("", " ", [], [""], "whsec_", "whsec_A", "whpk_", "my secret"):
+        for keys in ("", " ", [], [""], None, "whsec_", "whsec_A", "whpk_", "my secret"):
             with self.assertRaises(ValueError, msg=repr(keys)):
                 verify_webhook(forged, BODY, keys)
         with self.assertRaises(WebhookRefusal):
             verify_webhook(forged, BODY, [SECRET, ""])
 
     def test_a_secret_from_a_file_and_an_empty_former_one_beside_it_verify(self):
-        for keys in (SECRET + "\n", [SECRET, ""], ["", SECRET]):
+        for keys in (SECRET + "\n", [SECRET, ""], ["", SECRET], [SECRET, None]):
             self.assertEqual(verify_webhook(signed(BODY), BODY, keys).id, "msg_1")
 
 

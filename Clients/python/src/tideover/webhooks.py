@@ -65,8 +65,9 @@ class _Key(NamedTuple):
 
 def _keys_in(given: str | Iterable[str]) -> list[_Key]:
     """The usable keys. Everyone can sign by an empty secret, so that none may remain."""
-    texts = [text.strip() for text in ([given] if isinstance(given, str) else given)]
-    keys = [_key(text) for text in texts if text]
+    texts = [given] if isinstance(given, str) else given or ()
+    # An unset variable of the environment is None.
+    keys = [_key(text.strip()) for text in texts if text and text.strip()]
     if not keys:
         raise ValueError("No webhook key is given. Set the secret that `tideover webhooks` prints.")
     return keys
