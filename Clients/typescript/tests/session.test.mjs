@@ -114,6 +114,19 @@ test("a clock that lags by hours ends no prompt and no answer of the server earl
   assert.deepEqual([status(session), session.prompt], ["granted by pass", undefined]);
 });
 
+test("an unchanged answer grows older on a device whose clock lags", async () => {
+  const endsAt = new Date(begin + 2.5 * day).toISOString();
+  const cancelBy = new Date(begin + 1.5 * day).toISOString();
+  const trial = { startedAt: new Date(begin).toISOString(), endsAt, cancelBy, daysLeft: 3, urgent: false };
+  const answer = snapshot({ premium: { trial } });
+  const { session, world } = start({ world: { answer, now: begin - 20 * 3_600_000 } });
+  for (const daysLeft of [3, 3, 2]) {
+    await session.refresh();
+    assert.equal(session.stated("premium")?.trial.daysLeft, daysLeft);
+    world.now += 8 * 3_600_000;
+  }
+});
+
 test("a server's response makes a clock that was ahead usable again", async () => {
   const { session, world } = start();
   await session.refresh();

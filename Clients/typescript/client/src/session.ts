@@ -40,6 +40,8 @@ interface Current extends DatedSnapshot {
   etag: string | undefined;
   /** The device's time at the server's last answer, which `asOf` has on the server's clock. */
   readAt: number;
+  /** The same by the device's clock alone, which can lag behind the pass. */
+  clockAt: number;
 }
 
 /** How far a device's clock can be behind the server's without being called so. */
@@ -272,14 +274,14 @@ export class CustomerSession {
 
   private received(snapshot: Snapshot, etag: string | undefined): Current {
     const readAt = this.clock();
-    return { snapshot, etag, readAt, asOf: instant(snapshot.asOf) ?? readAt };
+    return { snapshot, etag, readAt, clockAt: readAt, asOf: instant(snapshot.asOf) ?? readAt };
   }
 
   private async unchanged(): Promise<void> {
     if (this.current) {
       const readAt = this.clock();
-      const asOf = this.current.asOf + Math.max(0, readAt - this.current.readAt);
-      this.current = { ...this.current, asOf, readAt };
+      const asOf = this.current.asOf + Math.max(0, readAt - this.current.clockAt);
+      this.current = { ...this.current, asOf, readAt, clockAt: readAt };
     }
     await this.confirm();
   }
