@@ -618,6 +618,22 @@ import TideoverKit
         #expect(KeptState(json: Array(kept.json.dropLast(3))) == nil)
     }
 
+    @Test func `a file of an earlier version loses only which purchases wait for approval`() {
+        var kept = KeptState(customer: TestPurchases.customer)
+        kept.queue = [QueuedPurchase(TestPurchases.coins(3))]
+        kept.waiting = [WaitingPurchase(productId: "pro", until: TestPurchases.start)]
+        kept.granted = [GrantedNote(entitlement: "premium", until: nil)]
+        let until = TestPurchases.start.millisecondsSince1970
+        let text = String(decoding: kept.json, as: UTF8.self)
+        let earlier = text.replacing(
+            #"[{"productId":"pro","until":\#(until)}]"#,
+            with: #"["pro"]"#
+        )
+        #expect(earlier.contains(#""waiting":["pro"]"#))
+        kept.waiting = []
+        #expect(KeptState(json: Array(earlier.utf8)) == kept)
+    }
+
     @Test func `a member that cannot be read loses none of the others`() {
         var kept = KeptState(customer: TestPurchases.customer)
         kept.queue = [3, 4].map { QueuedPurchase(TestPurchases.coins($0)) }
