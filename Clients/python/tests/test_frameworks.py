@@ -96,6 +96,13 @@ class FastAPI(unittest.TestCase):
         self.assertEqual(browser.post("/hooks", content=long, headers=signed(long)).status_code, 413)
         self.assertEqual(seen, ["entitlement_changed"])
 
+        @app.post("/logged")
+        async def log(request: fastapi.Request, _: Webhook = fastapi.Depends(webhook(SECRET))):
+            return await request.json()
+
+        answer = browser.post("/logged", content=BODY, headers=signed(BODY))
+        self.assertEqual((answer.status_code, answer.content), (200, BODY))
+
 
 @unittest.skipUnless(django, "Django is not installed")
 class Django(unittest.TestCase):

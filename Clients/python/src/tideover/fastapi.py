@@ -49,4 +49,6 @@ async def _body(request: Request) -> bytes:
         body += part
         if len(body) > LONGEST_BODY:
             raise HTTPException(413, "The body is longer than a message.")
-    return bytes(body)
+    # Where Starlette's `body()` keeps it: other dependencies and the handler can read it again.
+    request._body = bytes(body)
+    return request._body
