@@ -98,6 +98,35 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a tester's purchase that always fails is soon requested once an hour`()
+        async throws
+    {
+        let begin = PlayBackEnd.start
+        let backEnd = try await told { _ in
+            ScriptedPlay.subscription(
+                "ACTIVE",
+                until: "2026-05-01T10:05:00Z",
+                ["testPurchase": [:]]
+            )
+        }
+        backEnd.google.play("token-1", status: 400)
+        try await backEnd.live(until: begin + .days(2))
+        let early = backEnd.google.questions("token-1").filter { $0 < begin + .minutes(10) }
+        // Within the seconds after the end of the period it is requested as before.
+        #expect(early.count >= 5)
+        #expect((50...80).contains(backEnd.google.questions("token-1").count))
+        backEnd.google.play("token-1") { _ in
+            ScriptedPlay.subscription(
+                "ACTIVE",
+                until: begin + .days(3),
+                ["testPurchase": [:]]
+            )
+        }
+        try await backEnd.live(until: begin + .days(2) + .hours(2))
+        #expect(try await backEnd.words("premium", "sandbox").hasSuffix(" access"))
+        await backEnd.close()
+    }
+
     @Test func `queries that failed before the end of a period do not shorten the access after it`()
         async throws
     {

@@ -126,11 +126,16 @@ struct PollSchedule {
     }
 
     /// Delays a query for longer after each failure since the last response.
+    ///
+    /// At a tester's pace even the longest interval is only seconds. So it grows to the time for
+    /// which queries have failed, up to the longest interval at real pace.
     func delayed(_ at: Instant, by failures: [Instant], since answered: Instant) -> Instant {
         let vain = failures.filter { $0 > answered }
-        guard let last = vain.last else { return at }
+        guard let first = vain.first, let last = vain.last else { return at }
         let doubled = Milliseconds(Self.shortest.count << min(vain.count - 1, 10))
-        return max(at, last + scaled(min(doubled, Self.longest)))
+        let paced = scaled(min(doubled, Self.longest))
+        let interval = pace == .real ? paced : max(paced, min(last - first, Self.longest))
+        return max(at, last + interval)
     }
 }
 
