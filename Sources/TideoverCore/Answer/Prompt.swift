@@ -32,7 +32,8 @@ public struct Prompt: Hashable, Sendable {
     public var title: String { wording.title }
     public var message: String { wording.message }
 
-    /// When access ends unless the payment is fixed; nil if it has ended or the end is unknown.
+    /// When access ends unless the payment is fixed; nil if it has ended, if the end is unknown, or
+    /// if the payment does not keep access because it is for a lesser product.
     public var until: Instant? {
         if case .grace(let until) = wording.screen { until } else { nil }
     }

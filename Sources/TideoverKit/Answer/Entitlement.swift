@@ -134,7 +134,8 @@ public struct RecoveryPrompt: Hashable, Sendable {
     public var words: ScreenWords
     /// The page where the customer updates the payment method.
     public var url: String
-    /// When access ends unless the payment succeeds; nil if it has ended, or if the end is unknown.
+    /// When access ends unless the payment succeeds; nil if it has ended, if the end is unknown, or
+    /// if the payment does not keep access because it is for a lesser product.
     public var until: Instant?
 
     public init(
