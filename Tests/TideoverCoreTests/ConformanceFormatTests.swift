@@ -46,6 +46,17 @@ import TideoverLives
         #expect(error?.description == "`g17` is no list of at most 100000 facts")
     }
 
+    @Test func `an account token ends inference also if it names the inferred owner`() throws {
+        let facts = [
+            #"{"inferredOwner": {"customer": "ben", "from": "2026-05-01", "expired": "a"}}"#,
+            #"{"term": {"transactionId": "1", "productId": "monthly", "start": "2026-05-03", "#
+                + #""end": "2026-06-03", "accountToken": "ben"}}"#,
+            #"{"inferredOwner": {"customer": "carl", "from": "2026-05-10", "expired": "a"}}"#,
+        ]
+        let expect = #""expect": [{"at": "2026-05-20", "owner": "ben"}]"#
+        #expect(try outcome("\"facts\": [\(facts.joined(separator: ", "))], \(expect)") == .passed)
+    }
+
     // MARK: Comparing
 
     @Test func `only the given members are compared`() throws {

@@ -259,11 +259,12 @@ extension [OwnershipEntry] {
         let arrivals = facts.enumerated().sorted {
             ($0.element.learnedAt, $0.offset) < ($1.element.learnedAt, $1.offset)
         }.map(\.element)
-        let isMoved = arrivals.contains { $0.claim?.why == .moved }
+        let isPlain = arrivals.allSatisfy { $0.claim?.why != .moved && $0.claim?.why != .inferred }
         return arrivals.indices.reduce(into: []) { owners, last in
-            // Without a move by an operator, a fact that names the owner or none adds nothing.
+            // Without moves by operators and inferred owners, a fact that names the owner or none
+            // adds nothing.
             guard let name = arrivals[last].claim,
-                isMoved || owners.owner(at: name.from) != name.customer
+                !isPlain || owners.owner(at: name.from) != name.customer
             else { return }
             owners += owners.additions(for: arrivals[...last])
         }
