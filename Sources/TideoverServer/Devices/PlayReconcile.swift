@@ -60,9 +60,7 @@ struct PlayReconcile: Sendable {
                 return .known(AcceptedItem(known.lineage, statedAt: read.assertedAt))
             }
         }
-        if let known, let failedAt = PlayLineageWords(known.facts).failures.last,
-            now < failedAt + Self.rest
-        {
+        if let known, let failedAt = try failedAt(known), now < failedAt + Self.rest {
             throw UnaskedPurchase.failedRecently
         }
         guard known != nil || !onlyKnown, try await limiter.admitSoon(.purchases) else {
@@ -145,6 +143,14 @@ struct PlayReconcile: Sendable {
     ) throws(StorageError) -> Instant {
         let name = PlayPoller.confirmed(trust.token(purchase.purchaseToken), lineage)
         return try context.cursors(in: lineage.environment).instant(name) ?? .distantPast
+    }
+
+    /// Returns when a query about a purchase last failed, with a fact of it or without; nil for
+    /// never.
+    private func failedAt(_ known: LineageRecord) throws(StorageError) -> Instant? {
+        let cursors = context.cursors(in: known.lineage.environment)
+        let unstored = try cursors.instant(PlayPoller.failed(known.lineage))
+        return [PlayLineageWords(known.facts).failures.last, unstored].compactMap(\.self).max()
     }
 
     private func known(_ purchase: PresentedPurchase) async throws -> LineageRecord? {
