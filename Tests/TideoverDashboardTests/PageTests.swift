@@ -92,9 +92,14 @@ import TideoverJSON
     private static func customer(
         _ name: String,
         asOf: String = "2026-05-10T10:00:00.000Z",
-        sandboxAnswers: Bool = false
+        sandboxAnswers: Bool = false,
+        purchase: JSONValue? = nil
     ) throws -> CustomerView {
         let text = JSONValue.string(name)
+        let usual: JSONValue = [
+            "lineage": text,
+            "owners": [["customer": text, "from": "2026-05-01T10:00:00.000Z", "why": text]],
+        ]
         let decision: JSONValue = [
             "state": "active", "reason": "paid", "access": true, "confidence": text,
             "rule": "in-term", "productId": text, "store": text,
@@ -126,14 +131,7 @@ import TideoverJSON
                     "openedAt": "2026-05-02T10:00:00.000Z", "healing": nil,
                 ]
             ],
-            "purchases": [
-                [
-                    "lineage": text,
-                    "owners": [
-                        ["customer": text, "from": "2026-05-01T10:00:00.000Z", "why": text]
-                    ],
-                ]
-            ],
+            "purchases": .array([purchase ?? usual]),
             "prompt": ["sentence": text],
             "sandbox": [
                 "ruling": text, "answers": .bool(sandboxAnswers), "sentence": text,
@@ -580,6 +578,22 @@ import TideoverJSON
         let main = "/dashboard/apps/anna/customers/main%20anna?environment=sandbox"
         #expect(page.contains("<li><a href=\"\(main)\"><bdi>main anna</bdi></a>, the main id</li>"))
         #expect(!page.contains("<bdi>anna</bdi></a></li>"))
+    }
+
+    @Test func `an inferred owner cannot move a purchase that another customer claimed`() throws {
+        for isClaimed in [true, false] {
+            let inferred: JSONValue = [
+                "customer": "anna", "from": "2026-05-01T10:00:00.000Z", "why": "inferred",
+            ]
+            // A claim begins before any purchase.
+            let claimed: JSONValue = ["customer": "ben", "why": "claimed"]
+            let purchase: JSONValue = [
+                "lineage": "googlePlay:production:1",
+                "owners": .array([inferred] + (isClaimed ? [claimed] : [])),
+            ]
+            let page = try customerPage(Self.customer("anna", purchase: purchase))
+            #expect(page.contains("Move a purchase") != isClaimed)
+        }
     }
 
     @Test func `the heading says whether an instant is past or future`() throws {

@@ -201,10 +201,13 @@ struct OwnedPurchase: Hashable, Sendable {
     /// Whether it is a purchase of a store, and not access given by hand.
     var canMove: Bool { lineage.hasPrefix("appStore:") || lineage.hasPrefix("googlePlay:") }
 
-    /// Returns the owner at an instant: of the entries that cover it the one that began last.
+    /// Returns the owner at an instant: of the entries that cover it the one that began last. An
+    /// inferred owner counts only before all others.
     func owner(at instant: Instant) -> String? {
+        let stated = owners.filter { $0.why != "inferred" }.map { $0.from ?? .distantPast }
+        let isInferred = stated.allSatisfy { instant < $0 }
         var best: Owner?
-        for owner in owners {
+        for owner in owners where isInferred || owner.why != "inferred" {
             let from = owner.from ?? .distantPast
             guard from <= instant, owner.until.map({ instant < $0 }) ?? true else { continue }
             if let found = best?.from, found > from { continue }
