@@ -86,7 +86,9 @@ import TideoverStorage
             try await Task.sleep(for: .milliseconds(200))
             await storage.close()
         }
-        let (code, output) = try await listKeys(database, listen: "127.0.0.1:1")
+        let (code, output) = try await LockWait.$patience.withValue(.seconds(60)) {
+            try await listKeys(database, listen: "127.0.0.1:1")
+        }
         #expect(code == .success, "\(output.messages.captured)")
         try await other.value
     }

@@ -2,13 +2,16 @@ import TideoverStorage
 
 /// Waits for commands that have an SQLite file open for a moment.
 enum LockWait {
-    /// Opens a storage. While another process has it open, repeats this for two seconds, or until
+    /// How long a command waits; longer in tests, which may wait for processors too.
+    @TaskLocal static var patience: Duration = .seconds(2)
+
+    /// Opens a storage. While another process has it open, repeats this for `patience`, or until
     /// `isInVain`.
     static func open<Value>(
         unless isInVain: () async -> Bool = { false },
         _ open: () throws -> Value
     ) async throws -> Value {
-        let end = ContinuousClock.now + .seconds(2)
+        let end = ContinuousClock.now + patience
         while true {
             do {
                 return try open()
