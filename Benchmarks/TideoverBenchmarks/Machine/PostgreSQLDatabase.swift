@@ -50,6 +50,7 @@ struct PostgreSQLDatabase {
 
 extension PostgreSQLDatabase: GrownDatabase {
     var storage: String? { address }
+    var isMigrated: Bool { true }
 
     var dialect: Dialect {
         Dialect(

@@ -1,5 +1,3 @@
-import Glibc
-
 /// An SQLite file in a folder, by `sqlite3`. It is next to its configuration.
 struct SQLiteDatabase {
     let name: String
@@ -10,6 +8,7 @@ struct SQLiteDatabase {
 
 extension SQLiteDatabase: GrownDatabase {
     var storage: String? { nil }
+    var isMigrated: Bool { false }
 
     var dialect: Dialect {
         Dialect(

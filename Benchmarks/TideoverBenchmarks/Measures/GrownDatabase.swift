@@ -1,8 +1,10 @@
-/// A database whose customers can be multiplied.
+/// A database in which customers can be multiplied.
 protocol GrownDatabase {
     var name: String { get }
     /// The storage as in the configuration; nil for the SQLite file of the name.
     var storage: String? { get }
+    /// Whether `tideover migrate` fills it. Answers are then derived again before they are copied.
+    var isMigrated: Bool { get }
     var dialect: Dialect { get }
 
     /// Creates it with the customers of an SQLite file.

@@ -100,7 +100,7 @@ struct Growth {
     private func load(_ database: any GrownDatabase, copies: Int) throws {
         let began = Clocks.now(CLOCK_MONOTONIC)
         try database.create(from: "growth", of: stage)
-        if database.storage != nil { try derive(database) }
+        if database.isMigrated { try derive(database) }
         for table in MultipliedTable.all(in: database.dialect) {
             output.message("copying \(table.name) \(copies) times")
             let columns = try database.columns(of: table.name)

@@ -479,7 +479,7 @@ extension AppStoreSubscription {
     /// The term with the payment that the next refund returns: the requested one, or the newest.
     var termToRefund: Int { requestedTerm ?? terms.count - 1 }
 
-    /// The term of which the store can reverse the refund: the newest one, or an earlier one that
+    /// The term with a refund that the store can reverse: the newest one, or an earlier one that
     /// was over when the newest began.
     var refundedTerm: Int? {
         terms.indices.last {

@@ -43,8 +43,8 @@ enum FileOutput {
     }
 
     /// Throws if a file could not be written now, or has content that does not begin like that of
-    /// an earlier run. Long commands call it before work whose result they write at the end. It
-    /// creates and changes nothing.
+    /// an earlier run. Long commands that write their result at the end call it first. It creates
+    /// and changes nothing.
     ///
     /// `--junit *.json5` names the first scenario as the file to write.
     static func check(_ path: String, replacing beginning: String) throws(CommandFailure) {
