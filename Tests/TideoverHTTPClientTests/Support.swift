@@ -89,20 +89,31 @@ final class RawPeer: Sendable {
         }
     }
 
+    /// A listening socket; the last user closes it, so `accept` never sees a reused descriptor.
+    private final class Listener: Sendable {
+        let socket: Int32
+
+        init(_ socket: Int32) { self.socket = socket }
+
+        deinit { close(socket) }
+    }
+
     let port: Int
-    private let socket: Int32
+    private let listener: Listener
     private let taken = Locked(0)
 
     /// The number of connections so far.
     var connections: Int { taken.withLock { $0 } }
 
     init(_ serve: @escaping @Sendable (Connection) -> Void) throws {
-        (socket, port) = try Self.listen(backlog: 128)
+        let (socket, port) = try Self.listen(backlog: 128)
+        let listener = Listener(socket)
+        self.listener = listener
+        self.port = port
         let taken = taken
-        let socket = socket
         onThread {
             while true {
-                let connection = accept(socket, nil, nil)
+                let connection = accept(listener.socket, nil, nil)
                 guard connection >= 0 else { return }
                 taken.withLock { $0 += 1 }
                 var patience = timeval(tv_sec: 60, tv_usec: 0)
@@ -119,12 +130,9 @@ final class RawPeer: Sendable {
     }
 
     /// Ends the accepting thread; the threads of connections end on their own.
-    func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
+    func stop() { shutdown(listener.socket, Int32(SHUT_RDWR)) }
 
-    deinit {
-        stop()
-        close(socket)
-    }
+    deinit { stop() }
 
     func url(_ path: String = "/", scheme: String = "http") -> String {
         "\(scheme)://127.0.0.1:\(port)\(path)"
