@@ -93,7 +93,8 @@ import TideoverJSON
         _ name: String,
         asOf: String = "2026-05-10T10:00:00.000Z",
         sandboxAnswers: Bool = false,
-        purchase: JSONValue? = nil
+        purchase: JSONValue? = nil,
+        source: String? = nil
     ) throws -> CustomerView {
         let text = JSONValue.string(name)
         let usual: JSONValue = [
@@ -108,7 +109,7 @@ import TideoverJSON
         let fact: JSONValue = [
             "as": [text], "says": text,
             "fact": [
-                "source": text, "assertedAt": "2026-05-01T10:00:00.000Z",
+                "source": .string(source ?? name), "assertedAt": "2026-05-01T10:00:00.000Z",
                 "learnedAt": "2026-05-01T10:00:00.000Z", "evidence": text,
             ],
         ]
@@ -337,7 +338,11 @@ import TideoverJSON
         return ConfigurationPage.page(place, try ConfigurationView(try json(answer)))
     }
 
-    private static func sandbox(_ place: Place, refused: String?) throws -> Page {
+    private static func sandbox(
+        _ place: Place,
+        refused: String?,
+        state: String = "active"
+    ) throws -> Page {
         let name = place.app
         let text = JSONValue.string(name)
         let stores: JSONValue = [
@@ -354,7 +359,7 @@ import TideoverJSON
         let answer: JSONValue = [
             "entitlements": .object([
                 name: [
-                    "state": "active", "reason": "paid", "rule": "in-term",
+                    "state": .string(state), "reason": "paid", "rule": "in-term",
                     "accessUntil": "2026-06-01T10:00:00Z",
                 ]
             ])
@@ -594,6 +599,47 @@ import TideoverJSON
             let page = try customerPage(Self.customer("anna", purchase: purchase))
             #expect(page.contains("Move a purchase") != isClaimed)
         }
+    }
+
+    @Test(arguments: [
+        ("active", " until <time"), ("hold", ", access until <time"),
+        ("expired", ", access until <time"),
+    ])
+    func `a simulated customer without access is shown with the end of the access`(
+        state: String,
+        end: String
+    ) throws {
+        let place = Place(app: "anna", environment: "sandbox")
+        let page = text(try Self.sandbox(place, refused: nil, state: state), nil)
+        let answer = try #require(page.split(separator: "Answer for anna").last)
+        #expect(answer.split(separator: "</dd>").first?.contains("</span>\(end)") == true)
+    }
+
+    @Test func `the source of a fact is shown in the names of the stores`() throws {
+        for (source, name) in [
+            ("playAPI", "Google Play API"), ("appStoreNotification", "App Store notification"),
+            ("server", "this server"), ("another", "another"),
+        ] {
+            let page = try customerPage(Self.customer("anna", source: source))
+            #expect(page.contains("<td><bdi>\(name)</bdi></td>"), "\(source)")
+        }
+    }
+
+    @Test func `the steps of a backfill are rows of a table`() throws {
+        let page = MaintenancePage.page(
+            Place(app: "anna", environment: "sandbox"),
+            backfills: try Self.backfills("missedNotifications"),
+            problem: nil,
+            replay: nil,
+            formToken: "x",
+            done: nil
+        )
+        let row = #"<th scope="row">missed notifications</th><td class="number">"#
+        #expect(
+            text(page, Self.reader("plain")).contains(
+                row + #"<data value="3">3</data></td><td class="number"><data value="1">1</data>"#
+            )
+        )
     }
 
     @Test func `the heading says whether an instant is past or future`() throws {

@@ -67,12 +67,11 @@ package enum ConfigurationPage {
     }
 
     private static func findings(_ view: ConfigurationView) -> [HTML] {
-        let hint = Parts.quiet(
-            """
-            `tideover doctor` also checks the machine, the secret files and the stores, and with \
-            --preflight the purchases.
-            """
-        )
+        let hint = Parts.quiet([
+            .tag(.code, [], "tideover doctor"),
+            " also checks the machine, the secret files and the stores, and with ",
+            .tag(.code, [], "--preflight"), " the purchases.",
+        ])
         guard !view.findings.isEmpty else { return [Parts.quiet("There are no findings."), hint] }
         return [
             Parts.table(

@@ -372,7 +372,7 @@ package struct CustomerPage {
             facts.map { fact in
                 [
                     .name(fact.says), .text(Shown.words(fact.role)),
-                    .text(Shown.words(fact.source)), Shown.time(fact.assertedAt),
+                    .name(Shown.source(fact.source)), Shown.time(fact.assertedAt),
                     Shown.time(fact.learnedAt),
                     fact.evidence.map { digest in
                         .tag(.code, [.of(.title, digest)], .text(String(digest.prefix(12))))

@@ -45,20 +45,33 @@ package struct MaintenanceView: Hashable, Sendable {
     let endedAt: Instant?
     /// Why it did not complete.
     let stopped: String?
-    /// The counts, with what is counted.
+    /// The steps of a backfill.
+    let steps: [Step]
+    /// The counts of a replay, with what is counted.
     let counts: [Count]
+
+    struct Step: Hashable, Sendable {
+        let name: String
+        let items: Figure
+        let newFacts: Figure
+    }
 
     struct Count: Hashable, Sendable {
         let name: String
         let figure: Figure
     }
 
-    private init(_ node: JSONNode, counts: [Count]) throws(UnexpectedAnswer) {
+    private init(
+        _ node: JSONNode,
+        steps: [Step] = [],
+        counts: [Count] = []
+    ) throws(UnexpectedAnswer) {
         store = node.text("store")
         status = try node.needText("status")
         startedAt = try node.needInstant("startedAt")
         endedAt = node.instant("endedAt")
         stopped = node["stopped"]?.text("detail")
+        self.steps = steps
         self.counts = counts
     }
 
@@ -67,18 +80,17 @@ package struct MaintenanceView: Hashable, Sendable {
         var found: [Self] = []
         for member in ["last", "googlePlay"] {
             guard let node = answer[member], !node.isNull else { continue }
-            var counts: [Count] = []
-            for (step, sum) in try node.need("steps").members {
-                for name in ["items", "newFacts"] {
-                    counts.append(
-                        Count(
-                            name: "\(Shown.words(step)): \(Shown.words(name))",
-                            figure: try sum.figure(name)
-                        )
+            var steps: [Step] = []
+            for (name, sum) in try node.need("steps").members {
+                steps.append(
+                    Step(
+                        name: name,
+                        items: try sum.figure("items"),
+                        newFacts: try sum.figure("newFacts")
                     )
-                }
+                )
             }
-            found.append(try Self(node, counts: counts))
+            found.append(try Self(node, steps: steps))
         }
         return found
     }
@@ -158,13 +170,33 @@ package enum MaintenancePage {
             return [Parts.quiet("Nothing has run since the server started.")]
         }
         return views.map { view in
-            Parts.facts(
-                (view.store.map { [("Store", .text(Shown.store($0)))] } ?? []) + [
-                    ("Status", .text(view.status)), ("Started", Shown.time(view.startedAt)),
-                    ("Ended", Shown.time(view.endedAt, or: "not yet")),
-                    ("Stopped by", view.stopped.map(HTML.name) ?? "nothing"),
-                ] + view.counts.map { ($0.name, Shown.figure($0.figure)) }
-            )
+            [
+                view.store.map { .tag(.h3, [], .text(Shown.store($0))) } ?? .nothing,
+                Parts.facts(
+                    [
+                        ("Status", .text(view.status)), ("Started", Shown.time(view.startedAt)),
+                        ("Ended", Shown.time(view.endedAt, or: "not yet")),
+                        ("Stopped by", view.stopped.map(HTML.name) ?? "nothing"),
+                    ] + view.counts.map { ($0.name, Shown.figure($0.figure)) }
+                ), steps(view),
+            ]
         }
+    }
+
+    private static func steps(_ view: MaintenanceView) -> HTML {
+        guard !view.steps.isEmpty else { return .nothing }
+        return Parts.table(
+            "Items that the store returned, and facts of them that were new",
+            [
+                .init(title: "Step"), .init(title: "Items", isNumber: true),
+                .init(title: "New facts", isNumber: true),
+            ],
+            view.steps.map { step in
+                [
+                    .text(Shown.words(step.name)), Shown.figure(step.items),
+                    Shown.figure(step.newFacts),
+                ]
+            }
+        )
     }
 }

@@ -171,7 +171,15 @@ package struct SandboxPage {
                 Parts.card(
                     "The stores do not answer",
                     "silent",
-                    [.tag(.p, [], "Start them with `tideover sandbox serve`, then load the page.")]
+                    [
+                        .tag(
+                            .p,
+                            [],
+                            "Start them with ",
+                            .tag(.code, [], "tideover sandbox serve"),
+                            ", then load the page."
+                        )
+                    ]
                 ),
             ]
         )
@@ -276,7 +284,9 @@ package struct SandboxPage {
                 "Answer for \(VisibleText.of(answer.entitlement))",
                 [
                     Parts.badge(answer.phase),
-                    answer.until.map { [" until ", Shown.time($0)] } ?? .nothing,
+                    answer.until.map { end in
+                        [answer.phase.hasAccess ? " until " : ", access until ", Shown.time(end)]
+                    } ?? .nothing,
                 ]
             )
         }

@@ -97,6 +97,24 @@ enum Shown {
         }
     }
 
+    /// Returns the source of a fact in words.
+    static func source(_ id: String) -> String {
+        switch Source(rawValue: id) {
+        case .appStoreNotification: "App Store notification"
+        case .appStoreAPI: "App Store API"
+        case .deviceTransaction: "device transaction"
+        case .appReceipt: "app receipt"
+        case .playNotification: "Google Play notification"
+        case .playAPI: "Google Play API"
+        case .revenueCatWebhook: "RevenueCat webhook"
+        case .revenueCatAPI: "RevenueCat API"
+        case .imported: "imported"
+        case .operator: "operator"
+        case .server: "this server"
+        case nil: id
+        }
+    }
+
     /// Returns the words of a name in camel case, in kebab case or in snake case.
     static func words(_ id: String) -> String {
         var words = ""
