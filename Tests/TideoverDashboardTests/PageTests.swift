@@ -94,7 +94,8 @@ import TideoverJSON
         asOf: String = "2026-05-10T10:00:00.000Z",
         sandboxAnswers: Bool = false,
         purchase: JSONValue? = nil,
-        source: String? = nil
+        source: String? = nil,
+        isPrompted: Bool = true
     ) throws -> CustomerView {
         let text = JSONValue.string(name)
         let usual: JSONValue = [
@@ -138,6 +139,10 @@ import TideoverJSON
                 "ruling": text, "answers": .bool(sandboxAnswers), "sentence": text,
             ],
         ])
+        let prompt: JSONValue = [
+            "kind": "soft", "entitlement": text, "title": text, "message": text,
+            "action": ["label": text],
+        ]
         let span: JSONValue = [
             "from": "2026-05-01T10:00:00.000Z", "until": nil, "state": "active", "reason": "paid",
             "rule": "in-term",
@@ -154,6 +159,7 @@ import TideoverJSON
         )
         return try CustomerView(
             explain: json(explain),
+            answer: isPrompted ? json(["prompt": prompt]) : nil,
             timeline: json(timeline),
             denials: [name: [denial]],
             ids: ["main \(name)", name],
@@ -622,6 +628,14 @@ import TideoverJSON
         ] {
             let page = try customerPage(Self.customer("anna", source: source))
             #expect(page.contains("<td><bdi>\(name)</bdi></td>"), "\(source)")
+        }
+    }
+
+    @Test func `the prompt is shown as the customer sees it`() throws {
+        for isPrompted in [true, false] {
+            let page = try customerPage(Self.customer("anna", isPrompted: isPrompted))
+            #expect(page.contains("<p><strong><bdi>anna</bdi></strong></p>") == isPrompted)
+            #expect(page.contains("Button: <bdi>anna</bdi>") == isPrompted)
         }
     }
 

@@ -223,8 +223,22 @@ package struct CustomerPage {
                         [.class("reply")] + (isFirst ? [.of(.id, "reply")] : []),
                         .name(text)
                     ), .tag(.h3, [], "In the app"),
-                .tag(.p, [], .name(view.prompt)),
+                .tag(.p, [], .name(view.prompt)), prompt(about: entitlement),
             ]
+        )
+    }
+
+    /// The prompt as the customer sees it, if it is about the entitlement.
+    private func prompt(about entitlement: EntitlementView) -> HTML {
+        guard let text = view.promptText, text.entitlement == entitlement.name else {
+            return .nothing
+        }
+        return .tag(
+            .div,
+            [.class("reply")],
+            .tag(.p, [], .tag(.strong, [], .name(text.title))),
+            .tag(.p, [], .name(text.message)),
+            Parts.quiet(["Button: ", .name(text.button)])
         )
     }
 

@@ -16,15 +16,19 @@ package struct CustomerView: Hashable, Sendable {
     let purchases: [OwnedPurchase]
     /// Every id of the customer, the main one first.
     let ids: [String]
+    /// Whether a prompt is shown, and why.
     let prompt: String
+    /// The prompt as the customer sees it; nil without one, and at an instant asked for.
+    let promptText: PromptTextView?
     /// Whether the sandbox answers for production; nil if that does not apply.
     let sandbox: SandboxRulingView?
 
     /// Reads the answers of `explain` and of `timeline`. The timeline is up to now, also if
     /// `explain` is of a past instant; `denials` are by entitlement. `ids` are all ids of the
-    /// customer, the main one first.
+    /// customer, the main one first. `answer` is what the app gets now; nil at an instant asked for.
     package init(
         explain: JSONNode,
+        answer: JSONNode?,
         timeline: JSONNode,
         denials: [String: [Lockouts.Stretch]],
         ids: [String],
@@ -65,7 +69,29 @@ package struct CustomerView: Hashable, Sendable {
         }
         self.ids = ids
         prompt = try explain.need("prompt").needText("sentence")
+        promptText = try answer.flatMap { answer throws(UnexpectedAnswer) in
+            try PromptTextView(answer.need("prompt"))
+        }
         sandbox = try SandboxRulingView(explain["sandbox"])
+    }
+}
+
+/// The words of a prompt, in the language of the app.
+struct PromptTextView: Hashable, Sendable {
+    /// The entitlement that it is about.
+    let entitlement: String
+    let title: String
+    let message: String
+    /// The label of its button.
+    let button: String
+
+    /// Nil if there is no prompt.
+    init?(_ node: JSONNode) throws(UnexpectedAnswer) {
+        guard !node.isNull else { return nil }
+        entitlement = try node.needText("entitlement")
+        title = try node.needText("title")
+        message = try node.needText("message")
+        button = try node.need("action").needText("label")
     }
 }
 

@@ -73,12 +73,14 @@ struct DashboardVisit: Sendable {
         let explain = try await ask("\(root)/explain", about: place) { query in
             if let instant { query.append(QueryItem(name: "at", value: instant.rfc3339)) }
         }
+        let answer = instant == nil ? try await ask(root, about: place) : nil
         let timeline = try await ask("\(root)/timeline", about: place)
         let stored = try await stored(of: customer, place)
         return respond(
             CustomerPage.page(
                 try CustomerView(
                     explain: explain,
+                    answer: answer,
                     timeline: timeline,
                     denials: stored.denials,
                     ids: stored.ids,
