@@ -160,6 +160,37 @@ import TideoverLives
         #expect(both.accessUntil == "2026-07-10")
     }
 
+    @Test func `a grant that has ended hides no failed payment`() throws {
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-08-10", to: "2026-08-20")
+        let failed = StandingTests.failing()
+        let ended = try premium(failed, grant, at: "2026-08-25")
+        #expect(ended.standing.told == "expired billingError ended confirmed")
+        #expect(ended.standing.productId == "monthly")
+        #expect(ended.accessUntil == "2026-08-20")
+        #expect(ended.keepArtifactsUntil == "2026-08-20")
+        #expect(ended.guidance.advice?.kind == .purchase)
+        #expect(ended.guidance.advice?.productId == "monthly")
+        #expect(
+            try ExplanationTests.explain(failed, grant, at: "2026-08-25").reply == [
+                "Your subscription ended on 17 June 2026 because the payment could not be collected.",
+                "The access that we had given you ended on 20 August 2026.",
+            ]
+        )
+    }
+
+    @Test func `a hold after a grant names the end of the grant`() throws {
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-06-20", to: "2026-06-27")
+        let hold = try premium(StandingTests.failing(), grant, at: "2026-06-30")
+        #expect(hold.standing.told == "hold billingRetry in-retry confirmed")
+        #expect(hold.accessUntil == "2026-06-27")
+        let reply = try ExplanationTests.explain(StandingTests.failing(), grant, at: "2026-06-30")
+            .reply
+        #expect(reply.contains("Access is paused since 27 June 2026."))
+        #expect(reply.last == "The access that we had given you ended on 27 June 2026.")
+    }
+
     @Test func `a grant belongs to its customer`() throws {
         let owners = [OwnershipEntry]().additions(for: Self.granted().facts)
         #expect(owners.owner(at: "2026-05-10") == SnapshotTests.anna)

@@ -158,19 +158,21 @@ public struct CustomerRecord: Sendable {
         let classified = decisionBasis.map {
             ClassifiedEvidence(facts: facts, decisionBasis: $0, standing: standing)
         }
+        let others = others(than: standing.lineage, for: decision.name, by: history, at: instant)
         return Explanation(
             asOf: instant,
             decision: decision,
             why: standing.why + moves(of: standing, at: instant),
             used: classified?.used ?? [],
             setAside: classified?.setAside ?? [],
-            others: others(than: standing.lineage, for: decision.name, by: history, at: instant),
+            others: others,
             next: next,
             reply: Reply(
                 decision: decision,
                 decisionBasis: decisionBasis,
                 catalogue: catalogue.value(at: instant),
-                former: formerPurchase(for: decision.name, by: history, at: instant)
+                former: formerPurchase(for: decision.name, by: history, at: instant),
+                given: others.compactMap(\.standing).lastGiven
             ).sentences
         )
     }

@@ -6,6 +6,8 @@ struct Reply {
     let catalogue: Catalogue
     /// A purchase for it that was the customer's before; nil if there is none.
     let former: FormerPurchase?
+    /// The access given by hand that ended last, if a purchase decided; nil if there is none.
+    let given: Standing?
 
     /// A purchase that belonged to the customer and belongs to another account now.
     enum FormerPurchase {
@@ -27,7 +29,7 @@ struct Reply {
         case .notEntitled: return ["What you have bought does not include this."]
         case .changedProduct: return changedProduct
         case .unknownProduct where !standing.access: return unlisted
-        default: return sentences(decisionBasis.history)
+        default: return sentences(decisionBasis.history) + givenSince
         }
     }
 
@@ -129,6 +131,15 @@ struct Reply {
     private func until(_ instant: Instant?) -> String { instant.map { " until \(day($0))" } ?? "" }
     private func since(_ instant: Instant?) -> String { instant.map { " since \(day($0))" } ?? "" }
     private func on(_ instant: Instant?) -> String { instant.map { " on \(day($0))" } ?? "" }
+
+    /// The end of access given by hand, if the deciding purchase had ended before.
+    private var givenSince: [String] {
+        guard standing.state == .hold || standing.state == .expired, let given,
+            let stopped = given.accessUntil, standing.accessUntil.map({ $0 < stopped }) ?? true
+        else { return [] }
+        let verb = given.rule == .revoked ? "was taken back" : "ended"
+        return ["The access that we had given you \(verb)\(on(stopped))."]
+    }
 
     // MARK: Replies by state
 
@@ -374,7 +385,7 @@ struct Reply {
     }
 
     private var suspended: [String] {
-        let stopped = "Access is paused\(since(standing.accessUntil))."
+        let stopped = "Access is paused\(since(decision.accessUntil))."
         guard !isLosing else {
             return [
                 stopped,

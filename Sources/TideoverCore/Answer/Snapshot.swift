@@ -88,6 +88,12 @@ public struct CustomerHistory: Sendable {
         var counsel: Counsel {
             Counsel(standings: standings.compactMap(\.self), isPending: !pending.isEmpty)
         }
+
+        /// The access given by hand that ended last; nil if the best standing gives access.
+        var given: Standing? {
+            guard best.state == .hold || best.state == .expired else { return nil }
+            return standings.compactMap(\.self).lastGiven
+        }
     }
 
     private func view(of entitlement: String, at instant: Instant) -> View {
@@ -116,12 +122,19 @@ public struct CustomerHistory: Sendable {
             accessUntil: accessUntil,
             nextChange: nextChange,
             pending: now.pending,
-            keepArtifactsUntil: keepArtifactsUntil(now.best, at: now.instant),
+            keepArtifactsUntil: keepArtifactsUntil(now),
             guidance: guidance(on: name, now.best, now.counsel, at: now.instant, in: store)
         )
     }
 
-    /// Returns the natural end of the deciding purchase, once it no longer gives access.
+    /// Returns the natural end of the deciding purchase and of access given by hand, once neither
+    /// gives access.
+    private func keepArtifactsUntil(_ now: View) -> Instant? {
+        let end = keepArtifactsUntil(now.best, at: now.instant)
+        let given = now.given.flatMap { keepArtifactsUntil($0, at: now.instant) }
+        return end.map { max($0, given ?? $0) }
+    }
+
     private func keepArtifactsUntil(_ standing: Standing, at instant: Instant) -> Instant? {
         guard standing.state == .expired, let lineage = standing.lineage,
             let history = lineageRecords.first(where: { $0.history.lineage == lineage })?.history
@@ -201,7 +214,9 @@ public struct CustomerHistory: Sendable {
             if nextChange == nil, !best.isSame(as: now.best) { nextChange = instant }
             if !isEndKnown, !best.access, instant < end { (end, isEndKnown) = (instant, true) }
         }
-        guard now.best.access else { return (nextChange, now.best.accessUntil) }
+        guard now.best.access else {
+            return (nextChange, [now.best, now.given].compactMap { $0?.accessUntil }.max())
+        }
         if !isEndKnown { end = max(end, lineages.confirmedEnd) }
         return (nextChange, end == .distantFuture ? nil : end)
     }
@@ -275,13 +290,14 @@ extension Standing {
     /// The order of states is: active, grace, hold, a running product that the catalogue lacks,
     /// expired, never. Then come confirmed before presumed and unknown, then the later end. Of
     /// expired ones the later end comes first: a purchase that ended long ago must not hide that a
-    /// newer one may have renewed. The end of grace is `graceUntil` if known: Google moves the
-    /// expiry of each product daily. Equal answers keep the first lineage by key. A purchase that
-    /// was never paid is not ranked: any other answer is better.
+    /// newer one may have renewed. Access that was given by hand and has ended comes after every
+    /// purchase that has ended: it must not hide a failed payment. The end of grace is `graceUntil`
+    /// if known: Google moves the expiry of each product daily. Equal answers keep the first lineage
+    /// by key. A purchase that was never paid is not ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
-        let mine = (worth, lapsed, confidence.worth, lasting)
-        let theirs = (other.worth, other.lapsed, other.confidence.worth, other.lasting)
+        let mine = (worth, sold, lapsed, confidence.worth, lasting)
+        let theirs = (other.worth, other.sold, other.lapsed, other.confidence.worth, other.lasting)
         return mine > theirs
     }
 
@@ -293,6 +309,9 @@ extension Standing {
     private var worth: Int { state == .never && hasUnlistedProduct ? 2 : state.worth }
 
     private var isRanked: Bool { rule != .pending && rule != .calledOff }
+
+    /// Zero for access given by hand that has ended. All others are equal.
+    private var sold: Int { state == .expired && grantedEntitlement != nil ? 0 : 1 }
 
     /// When access ended, of an expired standing. All others are equal.
     private var lapsed: Instant { state == .expired ? lasting : .distantPast }
@@ -321,6 +340,11 @@ extension [Standing] {
     package var best: Standing? {
         guard let first else { return nil }
         return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
+    }
+
+    /// The access given by hand that ended last; nil if there is none that has ended.
+    var lastGiven: Standing? {
+        filter { $0.grantedEntitlement != nil && $0.state == .expired }.best
     }
 }
 
@@ -364,7 +388,8 @@ public struct Snapshot: Hashable, Sendable {
     public struct Entitlement: Hashable, Sendable {
         public var name: String
         public var standing: Standing
-        /// The end of unbroken confirmed access; nil is permanent if there is access.
+        /// The end of unbroken confirmed access; nil is permanent if there is access. Without access
+        /// it is when the deciding purchase, or access given by hand after it, ended.
         public var accessUntil: Instant?
         /// When state, reason, access or confidence next differs if the store reports nothing more.
         public var nextChange: Instant?
