@@ -187,16 +187,18 @@ struct RuleContext {
         return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
     }
 
-    /// When access ended before or during the store's retries. Access that the policy kept counts
-    /// if it lasted its full length.
-    var retryAccessEnd: Instant? {
-        guard case .keep(let length) = policy.billingRetry, let coveredUntil else {
-            return coveredUntil
-        }
-        let kept = coveredUntil + history.pace.scale(length)
-        guard kept <= instant, unrevoked(before: kept).rule == .retryKept else {
-            return coveredUntil
-        }
+    /// Until when the policy keeps access while the store retries; nil if it keeps none.
+    var keptUntil: Instant? {
+        guard case .keep(let length) = policy.billingRetry, let coveredUntil,
+            let last = end(plus: Self.retry)
+        else { return nil }
+        return min(coveredUntil + history.pace.scale(length), last)
+    }
+
+    /// When access that the policy kept ended; nil unless it lasted its full length.
+    var keptAccessEnd: Instant? {
+        guard let kept = keptUntil, kept <= instant, unrevoked(before: kept).rule == .retryKept
+        else { return nil }
         return kept
     }
 
@@ -207,10 +209,7 @@ struct RuleContext {
     private func accessEnd(before revoked: Instant) -> Instant? {
         let last = unrevoked(before: revoked)
         guard !last.access else { return revoked }
-        var ends = [end(plus: .days(3)), end(plus: policy.unreachable)]
-        if case .keep(let length) = policy.billingRetry {
-            ends.append(coveredUntil.map { $0 + history.pace.scale(length) })
-        }
+        let ends = [end(plus: .days(3)), end(plus: policy.unreachable), keptUntil]
         return ends.compactMap(\.self).sorted(by: >).first { end in
             guard end < revoked else { return false }
             let before = unrevoked(before: end)

@@ -185,7 +185,7 @@ struct TermRule: Sendable {
             return now.expired(
                 .endedStated,
                 now.reasonOfEnd,
-                at: now.lastAccess,
+                at: now.keptAccessEnd ?? now.lastAccess,
                 by: condition.rank
             )
         },
@@ -213,11 +213,7 @@ struct TermRule: Sendable {
             )
         },
         TermRule(id: .retryKept) { now in
-            guard case .keep(let length) = now.policy.billingRetry, now.isRetrying,
-                let from = now.coveredUntil
-            else { return nil }
-            let until = from + now.history.pace.scale(length)
-            guard now.instant < until else { return nil }
+            guard now.isRetrying, let until = now.keptUntil, now.instant < until else { return nil }
             return now.access(.retryKept, .grace, .keptByPolicy, until: until, by: now.failed)
         },
         TermRule(id: .inRetry) { now in
@@ -226,7 +222,7 @@ struct TermRule: Sendable {
                 .inRetry,
                 .hold,
                 .billingRetry,
-                until: now.retryAccessEnd,
+                until: now.keptAccessEnd ?? now.coveredUntil,
                 by: now.failed
             )
         },
@@ -288,7 +284,7 @@ struct TermRule: Sendable {
             var standing = now.expired(
                 .ended,
                 now.reasonOfEnd,
-                at: now.lastAccess,
+                at: now.keptAccessEnd ?? now.lastAccess,
                 by: now.outlook?.rank
             )
             // The store no longer retries the payment, although its newest outlook renews.
