@@ -73,10 +73,10 @@ extension Request {
 
     /// The path's segments, each percent-decoded separately; none for `/`.
     ///
-    /// Nil if a segment is empty (a doubled or trailing slash), is sent as `.` or `..`, contains a
-    /// NUL, or does not decode strictly. A decoded segment is any other text, because an operator's
-    /// customer ids may be: it can contain a `/` that was sent as `%2F`, and be `..`, sent as
-    /// `%2E%2E`. Never make a path of a file from it.
+    /// Nil if a segment is empty (a doubled or trailing slash), is sent as `.` or `..`, or does not
+    /// decode strictly. A decoded segment is any other text, because an operator's customer ids may
+    /// be: it can contain a NUL or a `/` that was sent as `%2F`, and be `..`, sent as `%2E%2E`.
+    /// Never make a path of a file from it.
     public var segments: [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         if path.utf8.count == 1 { return [] }
@@ -86,7 +86,7 @@ extension Request {
             omittingEmptySubsequences: false
         ) {
             guard !Self.isDots(encoded), let segment = PercentEncoding.decode(encoded),
-                !segment.isEmpty, !segment.utf8.contains(0)
+                !segment.isEmpty
             else { return nil }
             segments.append(segment)
         }

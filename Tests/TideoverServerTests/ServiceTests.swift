@@ -310,6 +310,39 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: [
+        String(repeating: "a", count: 257), String(repeating: "%C3%A9", count: 129), "a%00b",
+        "00000000-0000-0000-0000-000000000000",
+    ])
+    func `every route of a customer refuses an id that nothing is stored under`(
+        customer: String
+    ) async throws {
+        let server = try TestServer(revenueCat: TestRevenueCat().trust())
+        let routes = Service.routes.filter { $0.template.contains("{customer}") }
+        #expect(routes.count > 10)
+        for route in routes {
+            let path = route.template.replacing("{app}", with: "cards")
+                .replacing("{customer}", with: customer).replacing("{grant}", with: "g")
+            let response = try await server.send(route.method, path)
+            #expect(response.status == 400, "\(route.method) \(route.template)")
+            let problem = try JSONDocument(response.body).root
+            #expect(problem["type"]?.string == "/problems/bad-customer", "\(route.template)")
+        }
+        let longest = String(repeating: "a", count: 256)
+        let path = "/v1/apps/cards/customers/\(longest)?environment=sandbox"
+        #expect(try await server.get(path).status == 200)
+        await server.close()
+    }
+
+    @Test func `a NUL is part of no other name`() async throws {
+        let server = try TestServer()
+        for path in ["/v1/apps/a%00/customers/x", "/v1/keys/a%00", "/problems/a%00"] {
+            let method = path.hasPrefix("/v1/keys") ? "DELETE" : "GET"
+            #expect(try await server.send(method, path).status == 404)
+        }
+        await server.close()
+    }
+
     @Test func `the health route responds`() async throws {
         let server = try TestServer()
         let health = try await server.get("/healthz")

@@ -15,12 +15,12 @@ struct AliasesRoute: Sendable {
     private var app: App { context.app }
 
     func list(customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         return respond(try await onPool { try identity(of: customer) }, status: 200)
     }
 
     func declare(_ request: Request, customer: String) async throws -> Response {
-        let customer = try CustomerID.writable(customer)
+        let customer = try CustomerID.storable(customer)
         let createRequest = try CreateAliasRequest(request.body)
         let now = context.clock()
         let isNew = try await onPool { try judge(createRequest, of: customer, at: now) }
@@ -111,7 +111,7 @@ struct CreateAliasRequest: Hashable, Sendable {
         else {
             throw .badAlias("`alias` must be the other id. Only `alias` and `why` are allowed.")
         }
-        guard alias.isWritable else { throw .badCustomer }
+        guard alias.isStorable else { throw .badCustomer }
         self.alias = alias
         why = root["why"] == nil ? "" : try CreateGrantRequest.why(root)
     }

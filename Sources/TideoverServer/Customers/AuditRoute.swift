@@ -13,7 +13,7 @@ struct AuditRoute: Sendable {
 
     func respond(to request: Request, customer: String? = nil) async throws -> Response {
         let key = try customer.map { text in
-            guard let customer = CustomerID(text) else { throw Problem.badCustomer }
+            let customer = try CustomerID.storable(text)
             let environment = try app.environment(askedIn: request)
             return CustomerKey(app: app.id, environment: environment, customer: customer)
         }

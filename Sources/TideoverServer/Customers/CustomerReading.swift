@@ -13,7 +13,7 @@ struct CustomerQuestion: Sendable {
     let now: Instant
 
     init(_ request: Request, customer: String, of app: App, now: Instant) throws {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         key = CustomerKey(
             app: app.id,
             environment: try app.environment(askedIn: request),

@@ -19,7 +19,7 @@ struct EraseRoute: Sendable {
     private static let answersAtOnce = 100
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         var environments = app.environments
         if request.queryValue("environment") != nil {
             environments = [try app.environment(askedIn: request)]

@@ -169,7 +169,7 @@ struct MoveRequest: Hashable, Sendable {
                     + "`why` are allowed."
             )
         }
-        guard customer.isWritable else { throw .badCustomer }
+        guard customer.isStorable else { throw .badCustomer }
         self.customer = customer
         from = try Self.from(root)
         why = try CreateGrantRequest.why(root)

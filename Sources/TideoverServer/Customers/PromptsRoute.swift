@@ -16,7 +16,7 @@ struct PromptsRoute: Sendable {
     private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        let customer = try CustomerID.writable(customer)
+        let customer = try CustomerID.storable(customer)
         let environment = try app.environment(askedIn: request)
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let now = context.clock()

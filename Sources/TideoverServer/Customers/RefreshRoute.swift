@@ -18,7 +18,7 @@ struct RefreshRoute: Sendable {
     static let most = 10
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         let key = CustomerKey(
             app: app.id,
             environment: try app.environment(askedIn: request),

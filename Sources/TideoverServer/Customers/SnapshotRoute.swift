@@ -17,7 +17,7 @@ struct SnapshotRoute: Sendable {
     private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         let key = CustomerKey(
             app: app.id,
             environment: try app.environment(askedIn: request),

@@ -95,9 +95,10 @@ struct DashboardVisit: Sendable {
     /// Returns what the app states about a customer, in the order of the names.
     private func attributes(of customer: String, _ place: Place) async throws -> [AttributeView] {
         let app = try app(place.app)
-        guard let id = CustomerID(customer),
-            let environment = Environment(rawValue: place.environment)
-        else { throw Problem.badCustomer }
+        let id = try CustomerID.storable(customer)
+        guard let environment = Environment(rawValue: place.environment) else {
+            throw Problem.unknownEnvironment(place.environment)
+        }
         let storage = service.storage
         return try await onPool {
             let key = CustomerKey(app: app.id, environment: environment, customer: id)
@@ -435,7 +436,7 @@ struct DashboardVisit: Sendable {
         func value(_ field: CustomerAction.Field) -> String {
             request.queryValue(field.rawValue) ?? ""
         }
-        guard let target = CustomerID(value(.to)) else { throw Problem.badCustomer }
+        let target = try CustomerID.storable(value(.to))
         let (isKnown, explain) = try await state(of: target, in: place)
         let move = PlannedMove(
             purchase: value(.purchase),
@@ -455,7 +456,7 @@ struct DashboardVisit: Sendable {
         let place = try place()
         guard mayChange else { throw Problem.keyNotAllowed([.secret, .admin]) }
         let text = call.request.queryValue(CustomerAction.Field.alias.rawValue) ?? ""
-        guard let alias = CustomerID(text) else { throw Problem.badCustomer }
+        let alias = try CustomerID.storable(text)
         let (isKnown, explain) = try await state(of: alias, in: place)
         let join = PlannedJoin(
             customer: call["customer"],

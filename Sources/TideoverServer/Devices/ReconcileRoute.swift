@@ -17,7 +17,7 @@ struct ReconcileRoute: Sendable {
     private var app: App { context.app }
 
     func respond(to request: Request, customer: String) async throws -> Response {
-        let customer = try CustomerID.writable(customer)
+        let customer = try CustomerID.storable(customer)
         guard app.appStore != nil || app.googlePlay != nil else {
             throw Problem.appStoreNotConfigured(app.id)
         }

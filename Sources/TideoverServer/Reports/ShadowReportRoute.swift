@@ -29,7 +29,7 @@ struct ShadowReportRoute: Sendable {
 
     func respond(to request: Request, customer: String) async throws -> Response {
         guard app.revenueCat != nil else { throw Problem.revenueCatNotConfigured(app.id) }
-        guard let customer = CustomerID(customer) else { throw Problem.badCustomer }
+        let customer = try CustomerID.storable(customer)
         let environment = try app.environment(askedIn: request)
         let key = CustomerKey(app: app.id, environment: environment, customer: customer)
         let now = context.clock()

@@ -22,7 +22,7 @@ extension SDKVisit {
     /// Stores attributes and returns why others were not, by name. Repeating what is stored costs
     /// the sender nothing.
     func keep(_ stated: SDKAttributes, of user: SDKUserID) async throws -> [String: String] {
-        guard user.customer.isWritable else { throw SDKError.invalidUserID }
+        guard user.customer.isStorable else { throw SDKError.invalidUserID }
         let customer = key(of: user.customer, in: app.usualEnvironment)
         let new = try await onPool {
             try later(stated, than: context.storage.attributes(of: customer))

@@ -14,7 +14,7 @@ extension SDKVisit {
     func receipt() async throws -> Response {
         let deadline = ContinuousClock.now + service.receiptTime
         let receipt = try SDKReceipt(request.body, from: store)
-        guard receipt.user.customer.isWritable else { throw SDKError.invalidUserID }
+        guard receipt.user.customer.isStorable else { throw SDKError.invalidUserID }
         if let evidence = try evidence(of: receipt) {
             try await take(evidence, of: receipt, by: deadline)
         }

@@ -180,7 +180,7 @@ struct SDKVisit: Sendable {
     private func merge(_ former: SDKUserID, into new: SDKUserID) async throws -> Bool {
         guard former != new else { return true }
         guard former.isAnonymous else { return false }
-        guard new.customer.isWritable else { throw SDKError.invalidUserID }
+        guard new.customer.isStorable else { throw SDKError.invalidUserID }
         var accounts: [CustomerID] = []
         for account in former.customer.sdkAccounts where try await hasPurchases(account) {
             accounts.append(account)

@@ -57,6 +57,9 @@ package struct Route: Sendable {
     }
 
     /// Returns the values of the parameters, by name, if a path's segments match the template.
+    ///
+    /// Nothing has a name with a NUL. Only a customer id may contain one, so that it is refused as
+    /// such an id.
     func parameters(of segments: [String]) -> [String: String]? {
         guard segments.count == parts.count else { return nil }
         for index in parts.indices {
@@ -64,7 +67,9 @@ package struct Route: Sendable {
         }
         var values: [String: String] = [:]
         for (segment, part) in zip(segments, parts) {
-            if case .parameter(let name) = part { values[name] = segment }
+            guard case .parameter(let name) = part else { continue }
+            if name != "customer", segment.utf8.contains(0) { return nil }
+            values[name] = segment
         }
         return values
     }
