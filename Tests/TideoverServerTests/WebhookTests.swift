@@ -207,6 +207,25 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `after 410 nothing more of the batch is sent, and all of it waits`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        _ = try await server.post(.purchase("n-2", of: "1000001"))
+        let feed = try json(try await server.get("/v1/apps/cards/events"))["events"]
+        let ids = try #require(feed).elements.compactMap { $0["id"]?.string }
+        try #require(ids.count > 2)
+        receiver.script(.response(status: 200), .response(status: 410))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        #expect(try await webhook(server)?["waiting"]?.int64 == Int64(ids.count - 1))
+        _ = try await server.send("POST", "/v1/apps/cards/webhooks/hooks/enable")
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == ids.count + 1)
+        #expect(Set(receiver.received.map(\.id)) == Set(ids))
+        await server.close()
+    }
+
     @Test func `a webhook that only fails raises an alarm, and is disabled after five days`()
         async throws
     {

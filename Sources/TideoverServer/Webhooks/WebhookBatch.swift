@@ -92,8 +92,11 @@ struct WebhookTrial: Sendable {
 /// The results of a batch.
 struct WebhookSent: Sendable {
     var trials: [WebhookTrial] = []
-    /// The items that were not sent because the batch took too long.
+    /// The items that were not sent because the batch took too long, or the receiver is gone.
     var postponed: [WebhookBatch.Item] = []
+
+    /// Whether the receiver answered that it wants no more messages.
+    var isGone: Bool { trials.contains { $0.verdict == .gone } }
 
     mutating func add(_ other: WebhookSent) {
         trials += other.trials

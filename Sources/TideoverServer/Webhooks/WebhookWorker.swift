@@ -207,7 +207,7 @@ struct WebhookWorker: Sendable {
     }
 
     /// Sends the items: each customer's in order, those of different customers concurrently. Begins
-    /// none after `end`.
+    /// none after `end`, and none once the receiver answered that it is gone.
     private func send(
         _ batch: WebhookBatch,
         to endpoint: WebhookEndpoint,
@@ -222,9 +222,10 @@ struct WebhookWorker: Sendable {
             rest = rest.dropFirst(Self.width)
             for await done in group {
                 sent.add(done)
-                guard let items = rest.popFirst() else { continue }
+                guard !sent.isGone, let items = rest.popFirst() else { continue }
                 group.addTask { await send(items, to: endpoint, until: end) }
             }
+            sent.postponed += rest.joined()
             return sent
         }
     }
@@ -236,7 +237,7 @@ struct WebhookWorker: Sendable {
     ) async -> WebhookSent {
         var sent = WebhookSent()
         for (index, item) in items.enumerated() {
-            guard sending.clock() < end else {
+            guard sending.clock() < end, !sent.isGone else {
                 sent.postponed += items[index...]
                 break
             }
