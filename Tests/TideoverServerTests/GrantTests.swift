@@ -188,6 +188,7 @@ import TideoverStorage
         #"{"entitlement": "premium", "days": 7}"#,
         #"{"entitlement": "premium", "days": 7, "why": ""}"#,
         #"{"entitlement": "premium", "days": 7, "why": "a\nb"}"#,
+        #"{"entitlement": "premium", "days": 7, "why": " \u00a0 "}"#,
         #"{"entitlement": "premium", "days": 7, "why": "x", "untill": 1}"#,
         #"{"entitlement": 7, "days": 7, "why": "x"}"#,
         "[]", "",

@@ -487,4 +487,23 @@ import TideoverServer
         #expect(try await server.premium(TestServer.anna) == "active paid access")
         await server.close()
     }
+
+    @Test func `a blank reason is a problem of the request that it is in`() async throws {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await server.post(.purchase()).status == 200)
+        for why in ["", " \u{A0} "] {
+            let moved = try await calls.post(
+                Self.purchase,
+                ["customer": "u_1", "why": .string(why)]
+            )
+            #expect(moved.answer["type"]?.string == "/problems/bad-move")
+            let named = try await calls.post(
+                "customers/u_1/aliases",
+                ["alias": "u_2", "why": .string(why)]
+            )
+            #expect(named.answer["type"]?.string == "/problems/bad-alias")
+        }
+        await server.close()
+    }
 }

@@ -113,7 +113,7 @@ struct CreateAliasRequest: Hashable, Sendable {
         }
         guard alias.isStorable else { throw .badCustomer }
         self.alias = alias
-        why = root["why"] == nil ? "" : try CreateGrantRequest.why(root)
+        why = root["why"] == nil ? "" : try CreateGrantRequest.why(root, Problem.badAlias)
     }
 }
 

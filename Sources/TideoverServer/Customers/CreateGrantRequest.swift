@@ -110,16 +110,24 @@ struct CreateGrantRequest: Hashable, Sendable {
         return root
     }
 
-    static func why(_ root: JSONNode) throws(Problem) -> String {
-        guard let why = root["why"]?.string, !why.isEmpty,
-            why.unicodeScalars.count <= longestWhy,
-            !why.unicodeScalars.contains(where: \.isControl)
-        else {
-            throw .badGrant(
+    /// Reads the operator's reason. `problem` is that of the request.
+    static func why(
+        _ root: JSONNode,
+        _ problem: (String) -> Problem = Problem.badGrant
+    ) throws(Problem) -> String {
+        guard let why = root["why"]?.string, isReason(why) else {
+            throw problem(
                 "`why` must state the reason in one line of at most \(longestWhy) characters."
             )
         }
         return why
+    }
+
+    /// Whether a text states a reason, in one line: the audit and explanations show it.
+    static func isReason(_ text: String) -> Bool {
+        text.unicodeScalars.count <= longestWhy
+            && text.unicodeScalars.contains { !$0.properties.isWhitespace }
+            && !text.unicodeScalars.contains(where: \.isControl)
     }
 }
 

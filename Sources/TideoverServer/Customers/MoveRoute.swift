@@ -172,7 +172,7 @@ struct MoveRequest: Hashable, Sendable {
         guard customer.isStorable else { throw .badCustomer }
         self.customer = customer
         from = try Self.from(root)
-        why = try CreateGrantRequest.why(root)
+        why = try CreateGrantRequest.why(root, Problem.badMove)
     }
 
     private static func from(_ root: JSONNode) throws(Problem) -> CustomerID? {

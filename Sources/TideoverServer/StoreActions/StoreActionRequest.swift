@@ -218,10 +218,7 @@ struct StoreActionFields {
     }
 
     func why() throws(Problem) -> String {
-        guard let why = root["why"]?.string, !why.isEmpty,
-            why.unicodeScalars.count <= CreateGrantRequest.longestWhy,
-            !why.unicodeScalars.contains(where: \.isControl)
-        else {
+        guard let why = root["why"]?.string, CreateGrantRequest.isReason(why) else {
             throw .badStoreAction(
                 "`why` must be one line of at most \(CreateGrantRequest.longestWhy) characters."
             )
