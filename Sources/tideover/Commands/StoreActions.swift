@@ -70,7 +70,13 @@ enum StoreActions {
     private static let days = Parameter.requiredOption(
         "--days",
         "N",
-        "By how many days",
+        "By how many days, at most 90",
+        as: .integer(in: 1...90)
+    )
+    private static let deferredDays = Parameter.requiredOption(
+        "--days",
+        "N",
+        "By how many days, at most 365",
         as: .integer(in: 1...365)
     )
     private static let reason = Parameter.option(
@@ -279,11 +285,11 @@ enum StoreActions {
                 "ten days more"
             )
         ],
-        parameters: [anyName, days] + shared,
+        parameters: [anyName, deferredDays] + shared,
         notes: [note, AdminClient.note]
     ) { arguments, output in
         try await act(arguments[anyName], "defer", arguments, output) { body in
-            body["days"] = .integer(Int64(arguments[days]))
+            body["days"] = .integer(Int64(arguments[deferredDays]))
         }
     }
 
