@@ -97,6 +97,45 @@ final class ProgramTests {
         #expect(try await running.get("/healthz").status == 200)
     }
 
+    /// Connects to a socket and sends the beginning of a request.
+    private func beginRequest(at path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, length)
+            }
+        }
+        try #require(code == 0)
+        let text = "POST /v1/apps/cards/policy/try HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+        try #require(send(descriptor, text, text.utf8.count, 0) == text.utf8.count)
+        return descriptor
+    }
+
+    @Test func `a stop closes all addresses at once, also if a request at one is not complete`()
+        async throws
+    {
+        let text = Self.configuration.replacing(
+            "{ storage: \"sqlite:x.db\",",
+            with: "{ server: { listen: \"127.0.0.1:0\" }, storage: \"sqlite:x.db\","
+        )
+        let running = try ServingExecutable(file(text, name: "tideover.json"))
+        defer { running.destroy() }
+        let open = try beginRequest(at: folder.appending(path: "x.db.sock").path)
+        defer { close(open) }
+        // Until the server has read the head.
+        try await Task.sleep(for: .milliseconds(500))
+        try running.askToStop()
+        let deadline = ContinuousClock.now + .seconds(5)
+        while ContinuousClock.now < deadline, (try? await running.get("/healthz")) != nil {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        await #expect(throws: (any Error).self) { try await running.get("/healthz") }
+    }
+
     @Test(arguments: [
         ["demo", "--no-srve"], ["demo", "--listen", "127.0.0.1"], ["inspct"], ["init"],
         ["inspect", "x", "--bundle", "com.example.cards"],

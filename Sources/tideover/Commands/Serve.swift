@@ -210,9 +210,12 @@ enum Serve {
         log(LogLine(.info, "stopping"))
         try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))
         live.service.endReports()
-        await local?.stop()
-        await sdkServer?.stop()
-        await server.stop()
+        // At once, because each may wait ten seconds for its last requests.
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await local?.stop() }
+            group.addTask { await sdkServer?.stop() }
+            group.addTask { await server.stop() }
+        }
         standing.cancel()
         await standing.value
         await announcer.withdraw()
