@@ -48,6 +48,44 @@ package final class Progress: Sendable {
     }
 }
 
+extension Progress {
+    /// Counts the seconds of work whose length is unknown.
+    ///
+    /// - Parameters:
+    ///   - label: The work, such as "waiting".
+    ///   - output: Its standard error receives the reports.
+    ///   - second: The pause between two counts.
+    ///   - work: The work.
+    /// - Returns: The result of the work.
+    /// - Throws: The error of the work.
+    package static func timing<Result>(
+        _ label: String,
+        on output: Output,
+        every second: Duration = .seconds(1),
+        _ work: () async throws -> Result
+    ) async throws -> Result {
+        let progress = Progress("\(label), seconds", on: output)
+        let ticks = Task {
+            while (try? await Task.sleep(for: second)) != nil { progress.advance() }
+        }
+        do {
+            let result = try await work()
+            await end(ticks, of: progress)
+            return result
+        } catch {
+            await end(ticks, of: progress)
+            throw error
+        }
+    }
+
+    /// A count after the end would leave its line on the terminal.
+    private static func end(_ ticks: Task<Void, Never>, of progress: Progress) async {
+        ticks.cancel()
+        await ticks.value
+        progress.finish()
+    }
+}
+
 /// The completed work, and the time of the last report.
 struct ProgressState {
     let label: String

@@ -131,4 +131,27 @@ import Testing
         progress.finish()
         #expect(output.messages.captured.isEmpty)
     }
+
+    @Test func `the seconds of work of unknown length are counted on a terminal, and erased`()
+        async throws
+    {
+        let output = Output(capturingAs: Self.terminal)
+        let result = try await Progress.timing("waiting", on: output, every: .milliseconds(110)) {
+            for _ in 0..<1_000 where !output.messages.captured.contains("waiting, seconds: 2") {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            return 7
+        }
+        #expect(result == 7)
+        #expect(output.messages.captured.contains("waiting, seconds: 2"))
+        #expect(output.messages.captured.hasSuffix("\r\u{1B}[K"))
+    }
+
+    @Test func `short work counts nothing`() async {
+        let output = Output(capturingAs: Self.terminal)
+        await #expect(throws: CancellationError.self) {
+            try await Progress.timing("waiting", on: output) { throw CancellationError() }
+        }
+        #expect(output.messages.captured.isEmpty)
+    }
 }

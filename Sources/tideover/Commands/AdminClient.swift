@@ -57,6 +57,26 @@ struct AdminClient {
         asksStores: Bool = false,
         finish: Finish? = nil
     ) async throws -> JSONNode {
+        try await Progress.timing("waiting for the answer", on: output) {
+            try await answer(
+                to: request,
+                needsKey: needsKey,
+                makesDatabase: makesDatabase,
+                onlyReads: onlyReads,
+                asksStores: asksStores,
+                finish: finish
+            )
+        }
+    }
+
+    private func answer(
+        to request: Request,
+        needsKey: Bool,
+        makesDatabase: Bool,
+        onlyReads: Bool,
+        asksStores: Bool,
+        finish: Finish?
+    ) async throws -> JSONNode {
         if let server {
             return try await ask(server, request, needsKey: needsKey, because: "--server was given")
         }
@@ -340,11 +360,14 @@ struct AdminClient {
         }
     }
 
+    /// The time in which a server must answer. A report over millions of purchases takes minutes.
+    private static let patience = Duration.seconds(600)
+
     /// The operator named the server, so any address is allowed.
     private static func client(
         of server: HTTPURL,
         _ socket: String? = nil,
-        patience: Duration = .seconds(60)
+        patience: Duration = Self.patience
     ) throws -> Handler {
         var limits = ExchangeLimits()
         limits.total = patience
@@ -357,7 +380,7 @@ struct AdminClient {
 
     private static func client(
         ofSocket socket: String,
-        patience: Duration = .seconds(60)
+        patience: Duration = Self.patience
     ) throws -> Handler {
         try client(of: try HTTPURL("http://localhost"), socket, patience: patience)
     }

@@ -81,7 +81,7 @@ enum Doctor {
         do {
             let path = try ConfigurationFile.path(arguments)
             let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
-            let machine = await machine(configuration)
+            let machine = try await machine(configuration, output)
             let probe = StoreProbe(
                 configuration: configuration,
                 path: path,
@@ -172,10 +172,14 @@ enum Doctor {
 
     /// Returns findings about the machine, and whether a server of this configuration runs there.
     private static func machine(
-        _ configuration: Configuration
-    ) async -> (findings: [Finding], isServing: Bool) {
+        _ configuration: Configuration,
+        _ output: Output
+    ) async throws -> (findings: [Finding], isServing: Bool) {
         let now = SystemClock.now()
-        var (storage, isOpen, findings) = stored(configuration, now: now)
+        var (storage, isOpen, findings) = try await Progress.timing(
+            "reading the storage",
+            on: output
+        ) { stored(configuration, now: now) }
         for app in configuration.apps {
             findings += await simulatedStore(of: app, now: now)
         }
