@@ -340,12 +340,13 @@ extension Finding {
     }
 
     /// Checks that a simulated store and the server have the same time. `url` is the URL of the
-    /// store's clock.
+    /// store's clock, and `served` the time of the running server, if one answers.
     package static func storeClock(
         of app: String,
         at url: String,
         _ reading: Result<Instant, some Error>,
-        now: Instant
+        now: Instant,
+        served: Instant? = nil
     ) -> Finding {
         switch reading {
         case .failure(let error):
@@ -356,12 +357,13 @@ extension Finding {
                 "no time is available at \(url): \(error)",
                 advice: "Start the simulated store if the rehearsal needs it."
             )
-        case .success(let instant) where !instant.isWithin(tolerance, of: now):
+        case .success(let instant) where !instant.isWithin(tolerance, of: served ?? now):
+            let owner = served == nil ? "this machine's" : "the server's"
             return Finding(
                 .storeClock,
                 of: app,
                 .warning,
-                "it says \(instant.rfc3339), which is not this machine's time",
+                "it says \(instant.rfc3339), which is not \(owner) time",
                 advice: "Serve with --clock \(url); otherwise the server checks the store's "
                     + "signatures at another time than the store's."
             )
@@ -370,7 +372,7 @@ extension Finding {
                 .storeClock,
                 of: app,
                 .ok,
-                "it says \(instant.rfc3339), like this machine"
+                "it says \(instant.rfc3339), like \(served == nil ? "this machine" : "the server")"
             )
         }
     }

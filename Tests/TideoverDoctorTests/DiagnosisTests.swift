@@ -81,14 +81,23 @@ import TideoverStorage
     private struct Silent: Error {}
 
     @Test func `a simulated store has the current time, or the server follows its clock`() {
-        func finding(_ reading: Result<Instant, Silent>) -> Finding {
-            Finding.storeClock(of: "cards", at: "http://a:1/clock", reading, now: Self.now)
+        func finding(_ reading: Result<Instant, Silent>, served: Instant? = nil) -> Finding {
+            Finding.storeClock(
+                of: "cards",
+                at: "http://a:1/clock",
+                reading,
+                now: Self.now,
+                served: served
+            )
         }
         #expect(finding(.success(Self.now - .minutes(5))).verdict == .ok)
         let elsewhen = finding(.success(Self.now + .days(40)))
         #expect(elsewhen.verdict == .warning)
         #expect(elsewhen.advice?.contains("--clock http://a:1/clock") == true)
         #expect(finding(.failure(Silent())).verdict == .warning)
+        let store = Self.now + .days(40)
+        #expect(finding(.success(store), served: store - .seconds(2)).verdict == .ok)
+        #expect(finding(.success(store), served: Self.now).detail.contains("the server's time"))
     }
 
     @Test(arguments: [

@@ -180,11 +180,13 @@ enum Doctor {
             "reading the storage",
             on: output
         ) { stored(configuration, now: now) }
-        for app in configuration.apps {
-            findings += await simulatedStore(of: app, now: now)
-        }
         let address = configuration.server.listen
         let listen = await SystemReadings.listen(address)
+        let isServing = if isOpen, case .tideover = listen { true } else { false }
+        let served = isServing ? await SystemReadings.time(at: address) : nil
+        for app in configuration.apps {
+            findings += await simulatedStore(of: app, now: now, served: served)
+        }
         let roots = SystemRoots()
         let connections = HTTPServerLimits().connections
         findings += [
@@ -204,16 +206,14 @@ enum Doctor {
                 places: [roots?.file, roots?.folder].compactMap(\.self)
             ),
         ]
-        if isOpen, case .tideover = listen, let metrics = await SystemReadings.metrics(at: address)
-        {
+        if isServing, let metrics = await SystemReadings.metrics(at: address) {
             findings += [
                 Finding.clientAddresses(metrics), Finding.revocation(metrics),
                 Finding.workers(metrics), capacity(of: configuration.storage, metrics),
                 Finding.sdkRequests(metrics),
             ].compactMap(\.self)
         }
-        if isOpen, case .tideover = listen { return (findings, true) }
-        return (findings, false)
+        return (findings, isServing)
     }
 
     /// Returns the state of an SQLite file, whether a server has the storage open, and findings about
@@ -258,14 +258,17 @@ enum Doctor {
 
     private static func simulatedStore(
         of app: Configuration.App,
-        now: Instant
+        now: Instant,
+        served: Instant?
     ) async -> [Finding] {
         var findings: [Finding] = []
-        var time = now
+        var time = served ?? now
         if let text = app.simulatedStore?.url, let url = clock(under: text) {
             let told = await SystemReadings.clock(at: url)
             if case .success(let instant) = told { time = instant }
-            findings.append(Finding.storeClock(of: app.id, at: url.text, told, now: now))
+            findings.append(
+                Finding.storeClock(of: app.id, at: url.text, told, now: now, served: served)
+            )
         }
         if let root = Finding.simulatedRoot(of: app, at: time) { findings.append(root) }
         return findings

@@ -138,6 +138,15 @@ enum SystemReadings {
         await get("/healthz", at: address)
     }
 
+    /// Returns a running server's time, which can follow a simulated store's clock; nil if none
+    /// answers.
+    static func time(at address: ListenAddress) async -> Instant? {
+        guard case .success(let answer) = await health(at: address), tideover(answer) != nil else {
+            return nil
+        }
+        return try? JSONDocument(answer.body).root["time"]?.string.flatMap { Instant(rfc3339: $0) }
+    }
+
     /// Returns a running server's metrics; nil if it does not answer.
     static func metrics(at address: ListenAddress) async -> MetricsReading? {
         guard case .success(let answer) = await get("/metrics", at: address), answer.status == 200
