@@ -23,7 +23,11 @@ final class ReloadProgramTests {
 
     private var path: String { folder.appending(path: "tideover.json").path }
 
-    private func configure(apps: [String], listen: String = "127.0.0.1:0") throws {
+    private func configure(
+        apps: [String],
+        listen: String = "127.0.0.1:0",
+        storage: String = "x.db"
+    ) throws {
         let apps = apps.map { id in
             """
             { id: "\(id)", environments: ["sandbox"],
@@ -32,7 +36,7 @@ final class ReloadProgramTests {
             """
         }
         let text = """
-            { server: { listen: "\(listen)" }, storage: "sqlite:x.db",
+            { server: { listen: "\(listen)" }, storage: "sqlite:\(storage)",
               apps: [\(apps.joined(separator: ", "))] }
             """
         try Data(text.utf8).write(to: URL(filePath: path))
@@ -98,6 +102,29 @@ final class ReloadProgramTests {
         let said = try run("reload")
         #expect(said.code == 69)
         #expect(said.messages.contains("no server of"))
+    }
+
+    @Test func `after a change of the storage the reload finds the server by its address`() throws {
+        try configure(apps: ["cards"])
+        let running = try ServingExecutable(path)
+        defer { running.destroy() }
+        let key = String(try run("keys", "add", "--kind", "admin").results.dropLast())
+        let file = folder.appending(path: "admin.key")
+        try Data(key.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let address = try #require("\(running.url)".split(separator: "/").last.map(String.init))
+        try configure(apps: ["cards"], listen: address, storage: "y.db")
+        let unkeyed = try run("reload")
+        #expect(unkeyed.code == 69)
+        #expect(unkeyed.messages.contains("a server runs at \(address), but not with"))
+        let text = try String(contentsOfFile: path, encoding: .utf8).replacing(
+            "listen:",
+            with: "adminKeyFile: \"admin.key\", listen:"
+        )
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let applied = try run("reload")
+        #expect(applied.code == 0, "\(applied.messages)")
+        #expect(applied.messages.contains("storage"))
     }
 
     @Test func `the audit names the socket of a command`() async throws {

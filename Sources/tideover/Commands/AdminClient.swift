@@ -104,9 +104,18 @@ struct AdminClient {
             )
         }
         guard access(Self.socket(besides: file), F_OK) == 0 else {
-            throw CommandFailure(
-                .unavailable,
-                "no server of \(path) runs on this machine\nName one at a URL with --server."
+            guard await isServed() else {
+                throw CommandFailure(
+                    .unavailable,
+                    "no server of \(path) runs on this machine\nName one at a URL with --server."
+                )
+            }
+            // It was started before `storage` changed; its socket is beside its own database.
+            return try await ask(
+                try listening(),
+                request,
+                needsKey: true,
+                because: "a server runs at \(configuration.server.listen), but not with \(file)"
             )
         }
         return try await askRunning(file, request, needsKey: true, holder: nil)
