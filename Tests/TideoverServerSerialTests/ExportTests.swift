@@ -279,6 +279,14 @@ import TideoverStorage
             }
             #expect(found.first == "malformed", "\(kind)")
         }
+        // No route would accept the id.
+        let long = String(repeating: "a", count: 257)
+        for kind in ["customer", "event", "alias"] {
+            let found = try await codes(kind) {
+                $0.replacing(/"customer":"[^"]+"/, with: "\"customer\":\"\(long)\"")
+            }
+            #expect(found.first == "malformed", "\(kind)")
+        }
         let last = "ffffffff-ffff-7fff-bfff-ffffffffffff"
         #expect(
             try await codes("audit") { $0.replacing(/"id":"[^"]+"/, with: "\"id\":\"\(last)\"") }

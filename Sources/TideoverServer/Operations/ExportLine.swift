@@ -167,13 +167,25 @@ extension StoredRecord {
             guard line.position >= 0, line.position < 1 << 31 else {
                 throw .wrong(field: "position")
             }
+            try line.owner.customer.check()
             self = .owner(line.owner, position: line.position)
-        case .alias: self = .alias(try CustomerAlias.form(&fields, nil))
-        case .attribute: self = .attribute(try AttributeRecord.form(&fields, nil))
-        case .prompt: self = .prompt(try PromptRecord.form(&fields, nil))
+        case .alias:
+            let alias = try CustomerAlias.form(&fields, nil)
+            try alias.alias.check("alias")
+            try alias.customer.check()
+            self = .alias(alias)
+        case .attribute:
+            let record = try AttributeRecord.form(&fields, nil)
+            try record.customer.check()
+            self = .attribute(record)
+        case .prompt:
+            let record = try PromptRecord.form(&fields, nil)
+            try record.customer.check()
+            self = .prompt(record)
         case .drift: self = .drift(try fields.required(kind.rawValue, Drift?.none))
         case .event:
             let line = try EventLine.form(&fields, nil)
+            try line.customer.check()
             guard !line.kind.isEmpty else { throw .wrong(field: "event") }
             guard line.id.isCountable else { throw .wrong(field: "id") }
             guard line.version <= greatestVersion else { throw .wrong(field: "customerVersion") }
@@ -195,11 +207,19 @@ extension StoredRecord {
             self = .policy(version)
         case .customer:
             let line = try CustomerLine.form(&fields, nil)
+            try line.customer.check()
             guard line.version > 0, line.version <= greatestVersion else {
                 throw .wrong(field: "customerVersion")
             }
             self = .customer(line.row(of: key(line.customer)))
         }
+    }
+}
+
+extension CustomerID {
+    /// Rejects an id that no route accepts: its data could be neither read nor erased.
+    fileprivate func check(_ field: String = "customer") throws(ExportFault) {
+        guard isStorable else { throw .wrong(field: field) }
     }
 }
 
