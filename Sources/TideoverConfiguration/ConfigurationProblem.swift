@@ -1,3 +1,4 @@
+package import TideoverHTTP
 package import TideoverJSON
 package import TideoverSignatures
 package import TideoverStoreKitFile
@@ -41,6 +42,8 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
         case repeated(String, firstLine: Int?)
         /// A webhook's URL has no `https`, and its host is no address of an allowed network.
         case unprotectedWebhook
+        /// The address of a webhook is not public, and in no network of `allowNetworks`.
+        case webhookNotPublic(AddressUse)
         /// The value is valid, but this version does not support it.
         case unsupported(Unsupported)
         /// The app serves `simulated` without a trusted simulated store.

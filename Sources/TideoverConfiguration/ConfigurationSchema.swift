@@ -214,8 +214,13 @@ extension ConfigurationSection {
         for pattern in events.unmatched {
             note(.noSuchEvent(path: path(of: "events"), pattern: pattern))
         }
-        guard WebhookURL.isProtected(url, allowNetworks) else {
+        switch WebhookURL.objection(to: url, allowNetworks) {
+        case nil: break
+        case .unprotected:
             report(.unprotectedWebhook, of: "url")
+            return nil
+        case .notPublic(let use):
+            report(.webhookNotPublic(use), of: "url")
             return nil
         }
         return Configuration.Webhook(

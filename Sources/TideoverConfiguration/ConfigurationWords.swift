@@ -44,6 +44,8 @@ extension ConfigurationProblem.Reason: CustomStringConvertible {
         case .unprotectedWebhook:
             "a webhook's URL begins with https; http is allowed only for an address such as "
                 + "127.0.0.1 in a network of `allowNetworks`"
+        case .webhookNotPublic(let use):
+            "a webhook's address must be public, and \(use); set its network in `allowNetworks`"
         case .unsupported(let what): "\(what)"
         case .simulatedStoreMissing:
             "`simulated` needs a simulated store; set `simulatedStore.root` to its root "

@@ -132,30 +132,3 @@ extension ExchangePhase: CustomStringConvertible {
         }
     }
 }
-
-extension AddressUse: CustomStringConvertible {
-    /// A description of the address.
-    package var description: String {
-        switch self {
-        case .unspecified: "it means this machine"
-        case .loopback: "it is this machine"
-        case .privateUse: "it is in a private network"
-        case .sharedAddressSpace: "it is in a provider's inner network"
-        case .linkLocal: "it is link-local"
-        case .cloudHost: "it is an internal host of a cloud provider"
-        case .protocolAssignment: "it is reserved for a protocol"
-        case .documentation: "it is for examples only"
-        case .benchmarking: "it is for network benchmarks"
-        case .multicast: "it is a multicast address"
-        case .broadcast: "it is the broadcast address"
-        case .reserved: "it is reserved"
-        case .uniqueLocal: "it is in a private network"
-        case .siteLocal: "it is in a private network"
-        case .embeddedIPv4: "it embeds an IPv4 address"
-        case .sixToFour: "it is a tunnel (6to4)"
-        case .teredo: "it is a tunnel (Teredo)"
-        case .nat64: "it is a translation (NAT64)"
-        case .notGlobalUnicast: "it is not a public address"
-        }
-    }
-}

@@ -1,5 +1,6 @@
 import Testing
 import TideoverConfiguration
+import TideoverHTTP
 import TideoverJSON
 import TideoverServer
 import TideoverSignatures
@@ -368,6 +369,17 @@ import TideoverSignatures
         #expect(
             [.unprotectedWebhook, .mismatch(.webAddress, found: .hidden)].contains(found.first)
         )
+    }
+
+    @Test(arguments: [
+        ("https://127.0.0.1/", AddressUse.loopback), ("https://[::1]:8443/hooks", .loopback),
+        ("https://192.168.1.7", .privateUse), ("https://169.254.169.254/x?y", .linkLocal),
+    ])
+    func `a webhook's address is public or of an allowed network`(url: String, use: AddressUse) {
+        let hook = #"{ url: "\#(url)", secretFile: "s", allowNetworks: ["10.0.0.0/8"] }"#
+        let text = app("").replacing("{ apps", with: "{ webhooks: [\(hook)], apps")
+        #expect(reasons(text) == [.webhookNotPublic(use)])
+        #expect(problems(text).joined().contains("`allowNetworks`"))
     }
 
     @Test func `two webhooks with one id, and webhooks of unknown apps, are problems`() {

@@ -367,6 +367,22 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a receiver at an address that is not public is refused with the reason`()
+        async throws
+    {
+        let server = try await Self.server(Receiver(), [])
+        let refused = try await server.send(
+            "POST",
+            "/v1/apps/cards/webhooks",
+            body: Array(#"{"url": "https://127.0.0.1/hooks"}"#.utf8)
+        )
+        #expect(refused.status == 400)
+        let detail = try #require(try json(refused)["detail"]?.string)
+        #expect(detail.contains("it is this machine"))
+        #expect(detail.contains("`allowNetworks`"))
+        await server.close()
+    }
+
     @Test func `a test message reports the receiver's answer and is not repeated`() async throws {
         let receiver = Receiver()
         let server = try await Self.server(receiver, [try Self.endpoint()])

@@ -192,11 +192,7 @@ struct WebhookWish: Hashable, Sendable {
         let root = try webhookObject(body, known: known)
         format = try Self.format(root["format"])
         authorization = try Self.authorization(root["authorization"])
-        guard let url = root["url"]?.string,
-            WebhookURL.isReceiver(url),
-            WebhookURL.isProtected(url, [])
-        else { throw .badWebhookRequest("`url` is the URL of a receiver, with https.") }
-        self.url = url
+        url = try Self.url(root["url"])
         guard let list = root["events"] else {
             events = .all
             return
@@ -208,6 +204,22 @@ struct WebhookWish: Hashable, Sendable {
             throw .badWebhookRequest("`events` is a list of kinds, such as [\"refund*\"].")
         }
         events = filter
+    }
+
+    private static func url(_ node: JSONNode?) throws(Problem) -> String {
+        guard let url = node?.string, WebhookURL.isReceiver(url) else {
+            throw .badWebhookRequest("`url` is the URL of a receiver, with https.")
+        }
+        switch WebhookURL.objection(to: url, []) {
+        case nil: return url
+        case .unprotected:
+            throw .badWebhookRequest("`url` is the URL of a receiver, with https.")
+        case .notPublic(let use):
+            throw .badWebhookRequest(
+                "The receiver's address must be public, and \(use). Add the webhook to the "
+                    + "configuration, with its network in `allowNetworks`."
+            )
+        }
     }
 
     private static func format(_ node: JSONNode?) throws(Problem) -> WebhookFormat {
