@@ -192,6 +192,8 @@ extension Configuration {
         package let apps: [String]
         package let url: String
         package let events: WebhookFilter
+        /// The environments with the events; all if empty.
+        package let environments: [Environment]
         /// The file with the secret that signs messages.
         package let secretFile: String
         /// The file with the secret that signed before, while receivers learn the new one.

@@ -202,6 +202,7 @@ extension ConfigurationSection {
         let named = list("apps", of: .oneOf(apps.map(\.id)), default: [])
         let url = value("url", .receiver, isNeeded: true)
         let events = list("events", of: .eventKinds, .events, default: ["*"])
+        let environments = list("environments", of: .environment, .environments, default: [])
         let secretFile = value("secretFile", .fileName, isNeeded: true)
         let previousSecretFile = value("previousSecretFile", .fileName)
         let signingKeyFile = value("signingKeyFile", .fileName)
@@ -228,6 +229,7 @@ extension ConfigurationSection {
             apps: named,
             url: url,
             events: events,
+            environments: environments,
             secretFile: folder.path(of: secretFile),
             previousSecretFile: previousSecretFile.map(folder.path(of:)),
             signingKeyFile: signingKeyFile.map(folder.path(of:)),

@@ -46,7 +46,7 @@ import TideoverServer
             row.variable.replacing("<APP>", with: "CARDS").replacing("<N>", with: "0")
                 .replacing("<PRODUCT>", with: "CARDS_LIFETIME")
         }
-        #expect(variables.count == 117)
+        #expect(variables.count == 118)
         for variable in variables where variable != "none" {
             let configuration = try load(Self.designExample, [variable: ""])
             let notice = "\(variable) is empty and is treated as not set"

@@ -71,7 +71,7 @@ import TideoverServer
             with: """
                 webhooks: [{ id: "hooks", apps: ["cards"], previousSecretFile: "old-whsec.txt", \
                 signingKeyFile: "whsk.txt", format: "revenuecat", \
-                authorizationFile: "hook-auth.txt",
+                authorizationFile: "hook-auth.txt", environments: ["sandbox"],
                 """
         )
 

@@ -42,13 +42,15 @@ import TideoverStorage
 
     private static func endpoint(
         _ id: String = "hooks",
-        events: [String] = ["*"]
+        events: [String] = ["*"],
+        environments: [Environment] = []
     ) throws -> WebhookEndpoint {
         WebhookEndpoint(
             app: "cards",
             id: id,
             url: "https://example.com/\(id)",
             events: try #require(WebhookFilter(events)),
+            environments: environments,
             allowNetworks: [],
             signer: WebhookSigner(secrets: [secret])
         )
@@ -352,6 +354,11 @@ import TideoverStorage
         #"{"url": "http://example.com"}"#, #"{"url": "https://u:p@example.com"}"#, "{}",
         #"{"url": "http://127.0.0.1"}"#, #"{"url": "https://example.com", "events": []}"#,
         #"{"url": "https://example.com", "allowNetworks": ["10.0.0.0/8"]}"#,
+        #"{"url": "https://example.com", "environments": []}"#,
+        #"{"url": "https://example.com", "environments": "sandbox"}"#,
+        #"{"url": "https://example.com", "environments": ["sandbox", "moon"]}"#,
+        #"{"url": "https://example.com", "environments": ["sandbox", "sandbox"]}"#,
+        #"{"url": "https://example.com", "environments": ["xcode"]}"#,
     ])
     func `a receiver without https, or with unknown members, is not added`(body: String)
         async throws
@@ -364,6 +371,43 @@ import TideoverStorage
         )
         #expect(refused.status == 400)
         #expect(try json(refused)["type"]?.string == "/problems/bad-webhook-request")
+        await server.close()
+    }
+
+    @Test func `a receiver gets the events of the environments that it names`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(
+            receiver,
+            [
+                try Self.endpoint("all"), try Self.endpoint("sandbox", environments: [.sandbox]),
+                try Self.endpoint("simulated", environments: [.simulated]),
+            ]
+        )
+        let added = try json(
+            try await server.send(
+                "POST",
+                "/v1/apps/cards/webhooks",
+                body: Array(
+                    #"{"url": "https://example.com/x", "environments": ["simulated"]}"#.utf8
+                )
+            )
+        )
+        #expect(added["environments"]?.elements.map(\.string) == ["simulated"])
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        let urls = receiver.received.map(\.url)
+        #expect(Set(urls) == ["https://example.com/all", "https://example.com/sandbox"])
+        #expect(urls.count { $0.hasSuffix("all") } == urls.count { $0.hasSuffix("sandbox") })
+        let id = try #require(added["id"]?.string)
+        for (webhook, isQueued) in [("all", true), ("simulated", false), (id, false)] {
+            let replayed = try await server.send(
+                "POST",
+                "/v1/apps/cards/webhooks/\(webhook)/replay",
+                body: Array(#"{"from": "2020-01-01T00:00:00Z"}"#.utf8)
+            )
+            let queued = try #require(try json(replayed)["queued"]?.int64)
+            #expect((queued > 0) == isQueued, "\(webhook)")
+        }
         await server.close()
     }
 

@@ -1,5 +1,5 @@
 package import TideoverConfiguration
-import TideoverCore
+package import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
 import TideoverStorage
@@ -11,6 +11,8 @@ package struct WebhookEndpoint: Sendable {
     package let id: String
     package let url: String
     package let events: WebhookFilter
+    /// The environments with the events; all if empty.
+    package let environments: [Environment]
     /// Networks that are not public but allowed.
     package let allowNetworks: [IPNetwork]
     package let signer: WebhookSigner
@@ -26,6 +28,7 @@ package struct WebhookEndpoint: Sendable {
         id: String,
         url: String,
         events: WebhookFilter,
+        environments: [Environment] = [],
         allowNetworks: [IPNetwork],
         signer: WebhookSigner,
         format: WebhookFormat = .tideover,
@@ -35,6 +38,7 @@ package struct WebhookEndpoint: Sendable {
         self.id = id
         self.url = url
         self.events = events
+        self.environments = environments
         self.allowNetworks = allowNetworks
         self.signer = signer
         self.format = format
@@ -48,6 +52,7 @@ package struct WebhookEndpoint: Sendable {
         id: String,
         url: String,
         events: WebhookFilter,
+        environments: [Environment],
         secret: WebhookSecret,
         format: WebhookFormat = .tideover,
         authorization: String? = nil
@@ -56,6 +61,7 @@ package struct WebhookEndpoint: Sendable {
         self.id = id
         self.url = url
         self.events = events
+        self.environments = environments
         allowNetworks = []
         signer = WebhookSigner(secrets: [secret])
         self.format = format
@@ -75,6 +81,7 @@ package struct WebhookEndpoint: Sendable {
             id: record.key.id,
             url: stored.url,
             events: events,
+            environments: stored.environments,
             secret: secret,
             format: stored.format,
             authorization: stored.authorization
@@ -85,6 +92,7 @@ package struct WebhookEndpoint: Sendable {
     private struct Stored: FormObject {
         let url: String
         let events: [String]
+        let environments: [Environment]
         let secret: String
         let format: WebhookFormat
         let authorization: String?
@@ -96,6 +104,11 @@ package struct WebhookEndpoint: Sendable {
             Self(
                 url: try fields.required("url", stored?.url),
                 events: try fields.optional("events", stored?.events) ?? [],
+                environments: try fields.optional(
+                    "environments",
+                    stored?.environments,
+                    else: []
+                ),
                 secret: try fields.required("secret", stored?.secret),
                 format: try fields.optional("format", stored?.format) ?? .tideover,
                 authorization: try fields.optional("authorization", stored?.authorization)
@@ -105,10 +118,12 @@ package struct WebhookEndpoint: Sendable {
 
     var key: WebhookKey { WebhookKey(app: app, id: id) }
 
-    /// Returns whether events of a kind are sent. RevenueCat has none for those that are not about
-    /// one purchase, except a transfer and a change of the answer by an extension.
-    func receives(_ kind: String) -> Bool {
-        guard events.matches(kind) else { return false }
+    /// Returns whether an event is sent. RevenueCat has none for those that are not about one
+    /// purchase, except a transfer and a change of the answer by an extension.
+    func receives(_ event: OutboxEvent) -> Bool {
+        let (kind, environment) = (event.event.kind, event.customer.environment)
+        guard events.matches(kind), environments.isEmpty || environments.contains(environment)
+        else { return false }
         switch format {
         case .tideover: return true
         case .revenueCat:
@@ -125,6 +140,7 @@ package struct WebhookEndpoint: Sendable {
             let stored = Stored(
                 url: url,
                 events: events.patterns,
+                environments: environments,
                 secret: secret.text,
                 format: format,
                 authorization: authorization

@@ -200,7 +200,7 @@ struct WebhookWorker: Sendable {
         for event in fresh {
             guard batch.items.count < most else { break }
             batch.position = event.id
-            guard entry.endpoint.receives(event.event.kind) else { continue }
+            guard entry.endpoint.receives(event) else { continue }
             batch.items.append(.init(event: event, failures: 0))
         }
         return batch

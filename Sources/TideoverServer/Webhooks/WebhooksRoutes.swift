@@ -44,6 +44,7 @@ struct WebhooksRoutes: Sendable {
             id: id,
             url: wish.url,
             events: wish.events,
+            environments: wish.environments,
             secret: secret,
             format: wish.format,
             authorization: wish.authorization
@@ -130,7 +131,7 @@ struct WebhooksRoutes: Sendable {
         while isMore, matching.count < Self.mostReplayed {
             let page = try context.storage.outbox(app: app.id, after: position, limit: 1_000)
             let within = page.filter { $0.id < range.end }
-            matching += within.filter { endpoint.receives($0.event.kind) }.map(\.id)
+            matching += within.filter(endpoint.receives).map(\.id)
             position = within.last?.id ?? position
             isMore = !within.isEmpty && within.count == page.count
         }
@@ -159,6 +160,10 @@ extension WebhookBook.Entry {
         writer.field("id", endpoint.id)
         writer.field("url", ShownURL.origin(endpoint.url))
         writer.field("events", .array(endpoint.events.patterns.map(JSONValue.string)))
+        writer.field(
+            "environments",
+            .array(endpoint.environments.map { JSONValue.string($0.rawValue) })
+        )
         writer.field("format", endpoint.format.rawValue)
         writer.field("configured", endpoint.isConfigured)
         writer.field("disabled", record.disabled)
@@ -184,15 +189,18 @@ extension WebhookAttempt {
 struct WebhookWish: Hashable, Sendable {
     let url: String
     let events: WebhookFilter
+    /// All if empty.
+    let environments: [Environment]
     let format: WebhookFormat
     let authorization: String?
 
     init(_ body: [UInt8]) throws(Problem) {
-        let known = ["url", "events", "format", "authorization"]
+        let known = ["url", "events", "environments", "format", "authorization"]
         let root = try webhookObject(body, known: known)
         format = try Self.format(root["format"])
         authorization = try Self.authorization(root["authorization"])
         url = try Self.url(root["url"])
+        environments = try Self.environments(root["environments"])
         guard let list = root["events"] else {
             events = .all
             return
@@ -220,6 +228,19 @@ struct WebhookWish: Hashable, Sendable {
                     + "configuration, with its network in `allowNetworks`."
             )
         }
+    }
+
+    private static func environments(_ node: JSONNode?) throws(Problem) -> [Environment] {
+        guard let node else { return [] }
+        let environments = node.elements.compactMap(\.string).compactMap(
+            Environment.init(rawValue:)
+        )
+        guard node.kind == .array, !environments.isEmpty, environments.count == node.count,
+            Set(environments).count == environments.count, !environments.contains(.xcode)
+        else {
+            throw .badWebhookRequest("`environments` is a list such as [\"production\"].")
+        }
+        return environments
     }
 
     private static func format(_ node: JSONNode?) throws(Problem) -> WebhookFormat {

@@ -15,6 +15,12 @@ enum Webhooks {
         "KIND",
         "A kind of event, or the beginning of kinds and *; all if none is named"
     )
+    private static let environments = Parameter.repeatedOption(
+        "--environment",
+        "NAME",
+        "production, sandbox or simulated; all if none is named",
+        as: ValueForm<NamedEnvironment>.choice
+    )
     private static let format = Parameter.option(
         "--format",
         "FORMAT",
@@ -77,14 +83,17 @@ enum Webhooks {
             return
         }
         var table = Table([
-            .init("id"), .init("receiver"), .init("events"), .init("state"), .init("waiting"),
+            .init("id"), .init("receiver"), .init("events"), .init("environments"),
+            .init("state"), .init("waiting"),
         ])
         for webhook in webhooks.elements {
             let events = webhook["events"]?.elements.compactMap(\.string) ?? []
+            let environments = webhook["environments"]?.elements.compactMap(\.string) ?? []
             table.add(
                 .init(text(webhook["id"])),
                 .init(text(webhook["url"])),
                 .init(events.joined(separator: ", ")),
+                .init(environments.isEmpty ? "all" : environments.joined(separator: ", ")),
                 state(of: webhook),
                 .init("\(webhook["waiting"]?.int64 ?? 0)")
             )
@@ -114,11 +123,15 @@ enum Webhooks {
                 "send only events about refunds"
             ),
             Example(
+                "tideover webhooks add https://example.com/hooks --environment production",
+                "send no events about testers' purchases"
+            ),
+            Example(
                 "tideover webhooks add https://example.com/rc --format revenuecat",
                 "send events in RevenueCat's form"
             ),
         ],
-        parameters: [url, events, format, authorization] + common,
+        parameters: [url, events, environments, format, authorization] + common,
         notes: [
             "It receives the events from now on; `replay` sends earlier ones. The secret alone is "
                 + "written to standard output. A receiver in a private network is set in the "
@@ -129,6 +142,11 @@ enum Webhooks {
         var wish: JSONObject = ["url": .string(arguments[url])]
         if arguments.has(events) {
             wish["events"] = .array(arguments[events].map(JSONValue.string))
+        }
+        if arguments.has(environments) {
+            wish["environments"] = .array(
+                arguments[environments].map { JSONValue.string($0.environment.rawValue) }
+            )
         }
         wish["format"] = arguments[format].map(JSONValue.string)
         wish["authorization"] = try arguments[authorization].map { .string(try line(of: $0)) }

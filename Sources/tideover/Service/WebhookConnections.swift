@@ -45,6 +45,7 @@ enum WebhookConnections {
                 id: webhook.id,
                 url: webhook.url,
                 events: webhook.events,
+                environments: webhook.environments,
                 allowNetworks: webhook.allowNetworks,
                 signer: signer,
                 format: webhook.format,
