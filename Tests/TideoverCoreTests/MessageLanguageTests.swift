@@ -45,6 +45,25 @@ import TideoverLives
         #expect(language[key].message != Self.english[key].message)
     }
 
+    /// Words of the form of address that a language does not use: all of its texts have one form.
+    private static let otherForms: [String: Set<String>] = [
+        "de": ["du", "dich", "dir", "dein", "deine", "deinem", "deinen", "deiner", "deines"],
+        "fr": ["tu", "toi", "ton", "ta", "tes"], "es": ["usted", "su", "sus"],
+        "pt-BR": ["tu", "te", "teu", "tua"], "it": ["lei", "suo", "sua", "le"],
+    ]
+
+    @Test(arguments: otherForms.keys.sorted(), MessageText.Key.allCases)
+    func `every text of a language has the same form of address`(
+        tag: String,
+        key: MessageText.Key
+    ) throws {
+        let message = try language(tag)[key]
+        let texts = [message.title, message.message, message.label ?? ""]
+        let words = texts.joined(separator: " ").lowercased().split { !$0.isLetter }
+        let others = Self.otherForms[tag] ?? []
+        #expect(words.filter { others.contains(String($0)) } == [])
+    }
+
     @Test(arguments: MessageLanguage.all, WordingTests.screens)
     func `a text has all of its values`(language: MessageLanguage, screen: MessageContext) {
         for showsTimes in [false, true] {
