@@ -305,6 +305,71 @@ import TideoverKit
         #expect(accepted.contains(wake))
     }
 
+    @Test func `a wake-up is requested again when the clock was set forward`() {
+        let end = TestPurchases.start + TestPurchases.month
+        let wake = EntitlementMachine.Action.wake(at: end)
+        func reading(_ clock: Milliseconds, uptime: Milliseconds) -> ClockReading {
+            ClockReading(clock: end - clock, uptime: uptime)
+        }
+        let status = TestPurchases.status(TestPurchases.subscription(7), renews: false)
+        let store = StoreReading(statuses: [status])
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: false))
+        let at = reading(.hours(10), uptime: .zero)
+        _ = machine.happened(.launched, at: at)
+        #expect(machine.happened(.storeRead(store), at: at).contains(wake))
+        let later = reading(.hours(9), uptime: .hours(1))
+        #expect(!machine.happened(.foregrounded, at: later).contains(wake))
+        #expect(!machine.happened(.storeRead(store), at: later).contains(wake))
+        // The customer sets the clock, and returns to the app.
+        let set = reading(.minutes(5), uptime: .hours(1) + .minutes(1))
+        let actions =
+            machine.happened(.foregrounded, at: set) + machine.happened(.storeRead(store), at: set)
+        #expect(actions.contains(wake))
+    }
+
+    @Test func `a clock that is set forward delays no retry`() {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        let at = TestPurchases.reading()
+        _ = machine.happened(.launched, at: at)
+        _ = machine.happened(.storeRead(StoreReading()), at: at)
+        let failed = machine.happened(.reconcileFailed(round: 1, page: 0), at: at)
+        #expect(failed.contains(.wake(at: TestPurchases.start + .seconds(15))))
+        let set = ClockReading(clock: TestPurchases.start + .hours(1), uptime: .seconds(1))
+        let actions = machine.happened(.messagesDelayed(true), at: set)
+        #expect(actions.contains(.wake(at: set.clock)))
+        #expect(machine.happened(.clockSeen, at: set).contains(.readStore))
+    }
+
+    @Test func `a trial's words follow the time, so that its countdown is shown again`() throws {
+        let endsAt = TestPurchases.start + .days(3)
+        let at = TestPurchases.reading()
+        var reply = try denial(isGrant: true, until: endsAt, asOf: TestPurchases.start)
+        reply.entitlements[0].trial = RunningTrial(
+            startedAt: TestPurchases.start,
+            endsAt: endsAt,
+            cancelBy: endsAt - .days(1)
+        )
+        reply.entitlements[0].words = ScreenWords(
+            key: "trial.running.unpriced",
+            title: "Your free trial is running",
+            message: "",
+            arguments: ["daysLeft": .number(3)]
+        )
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        _ = machine.happened(.launched, at: at)
+        _ = machine.happened(.storeRead(StoreReading()), at: at)
+        _ = machine.happened(.reconcileAccepted(round: 1, page: 0, reply), at: at)
+        var words: [ScreenWords?] = []
+        for day in Int64(1)...2 {
+            let later = TestPurchases.reading(after: .days(day))
+            for case .publish(let state) in machine.happened(.clockSeen, at: later) {
+                words.append(state["premium"].words)
+            }
+        }
+        #expect(words.map { $0?.arguments["daysLeft"] } == [.number(2), nil])
+        #expect(words.map { $0?.key } == ["trial.running.unpriced", "trial.ending.unpriced"])
+    }
+
     @Test func `a refund that is learned after days without an answer keeps content`() throws {
         var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
         func round(_ number: Int, after delay: Milliseconds, _ reply: ServerReply) {

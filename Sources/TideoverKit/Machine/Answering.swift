@@ -38,12 +38,24 @@ extension EntitlementMachine {
             published = state
             actions.append(.publish(state))
         }
-        let next = nextChange(of: state, decision, at: reading)
-        if let next, next != wakeAt {
-            wakeAt = next
-            actions.append(.wake(at: next))
+        if let next = nextChange(of: state, decision, at: reading) {
+            actions += wake(at: next, now: now, uptime: reading.uptime)
         }
         return actions
+    }
+
+    /// Requests a wake-up, unless the running timer ends at the same time. When the clock was set
+    /// forward, a timer for the same instant ends too late.
+    private mutating func wake(
+        at instant: Instant,
+        now: Instant,
+        uptime: Milliseconds
+    ) -> [Action] {
+        let end = uptime + Milliseconds((instant - now).count)
+        guard instant != wakeAt || end + .seconds(1) < timerEnd else { return [] }
+        wakeAt = instant
+        timerEnd = end
+        return [.wake(at: instant)]
     }
 
     /// Returns all answers at a reading of the clocks.
@@ -108,6 +120,8 @@ extension EntitlementMachine {
         at reading: ClockReading
     ) -> Instant? {
         let now = clock.now(reading)
+        // A retry that is due has a timer that this one would replace.
+        if let due = [retryAt, readKeptAt].compactMap(\.self).min(), due <= now { return now }
         var instants = [retryAt, readKeptAt] + kept.artifacts.map(\.until)
         instants += kept.waiting.map(\.until)
         instants += state.entitlements.values.flatMap {
@@ -225,10 +239,17 @@ private struct Basis {
     private func replied(_ name: String) -> Entitlement? {
         guard var entitlement = reply?[name], let belief = believedReply else { return nil }
         switch belief.answer(on: name, at: DeviceTime(clock: now)) {
-        case .stated: return entitlement
+        case .stated:
+            // The words of a trial change with its days, so that a countdown is shown again.
+            if let trial = entitlement.trial, let words = entitlement.words {
+                entitlement.words = trial.words(at: now, stated: words)
+            }
+            return entitlement
         case .presumed:
             if entitlement.confidence == .confirmed { entitlement.confidence = .presumed }
             entitlement.trial = nil
+            // They are about a date that has passed.
+            entitlement.words = nil
             return entitlement
         case .nothing: return nil
         }

@@ -59,6 +59,8 @@ package struct EntitlementMachine: Hashable, Sendable {
     private var durableRevision = 0
     package internal(set) var published: EntitlementState?
     var wakeAt: Instant?
+    /// When the timer for it ends, by the clock that only moves forward.
+    var timerEnd = Milliseconds.zero
 
     /// `isKeptRead` is false if the kept file could not be read. It may contain purchases that the
     /// store no longer offers, so it is read again before anything is written.

@@ -64,7 +64,7 @@ public struct TrialCountdownModel: Hashable, Sendable {
 
 extension RunningTrial {
     /// The words of a trial: those that an answer stated, as of now, or else with only its dates.
-    fileprivate func words(at now: Instant, stated: ScreenWords?) -> ScreenWords {
+    func words(at now: Instant, stated: ScreenWords?) -> ScreenWords {
         let running: [MessageText.Key] = [.trialRunning, .trialRunningUnpriced]
         if var stated {
             guard running.contains(where: { $0.rawValue == stated.key }) else { return stated }
