@@ -21,7 +21,7 @@ function setUp(more = {}) {
   });
   const session = new CustomerSession({
     url: "https://billing.example.com", app: "cards", key: "pk_1", customer: "anna", fetch, attempts: 1,
-    clock: () => world.now, verifier: nodeVerifier, initial: world.initial,
+    clock: () => world.now, verifier: nodeVerifier, initial: world.initial, storage: world.storage,
   });
   return { world, requests, session };
 }
@@ -86,6 +86,47 @@ test("the page requests the answer again when it becomes visible", async () => {
   } finally {
     for (const name of ["document", "addEventListener", "removeEventListener"]) delete globalThis[name];
   }
+});
+
+test("a page that becomes visible without a focus requests the answer, and a hidden one does not", async () => {
+  const listeners = new Map();
+  const document = { visibilityState: "hidden" };
+  Object.assign(globalThis, {
+    document,
+    addEventListener: (name, listener) => listeners.set(name, listener),
+    removeEventListener: (name) => listeners.delete(name),
+  });
+  try {
+    const { session, requests } = setUp();
+    await mount(session, createElement(gate().Gate));
+    const before = requests.length;
+    await act(async () => listeners.get("visibilitychange")());
+    assert.equal(requests.length, before);
+    document.visibilityState = "visible";
+    await act(async () => listeners.get("visibilitychange")());
+    assert.ok(requests.length > before);
+  } finally {
+    for (const name of ["document", "addEventListener", "removeEventListener"]) delete globalThis[name];
+  }
+});
+
+test("a server that does not answer is asked less and less often, and a full storage asks for nothing", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const broken = { getItem: () => null, setItem: () => { throw new Error("full"); }, removeItem: () => {} };
+  const { session, requests, world } = setUp({ storage: broken });
+  const { Gate } = gate();
+  world.isOffline = true;
+  await mount(session, createElement(Gate));
+  const asked = async (milliseconds) => {
+    const before = requests.length;
+    await act(async () => t.mock.timers.tick(milliseconds));
+    return requests.length > before;
+  };
+  assert.deepEqual([await asked(30_000), await asked(30_000), await asked(30_000)], [true, false, true]);
+  world.isOffline = false;
+  assert.ok(await asked(120_000));
+  assert.match(String(session.lastError), /full/);
+  assert.equal(await asked(600_000), false);
 });
 
 test("an app requests the answer again only in the foreground", async () => {

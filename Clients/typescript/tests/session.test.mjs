@@ -217,6 +217,28 @@ test("a storage failure is reported and does not affect access", async () => {
   await session.refresh();
   assert.equal(status(session), "granted by server");
   assert.match(String(session.lastError), /disk full/);
+  assert.equal(session.isUnanswered, false);
+});
+
+test("a session that cannot clear its storage answers nothing after a sign-out", async () => {
+  const stuck = { ...memoryStore(), removeItem: async () => { throw new Error("the disk is stuck"); } };
+  const { session } = start({ storage: stuck });
+  await session.refresh();
+  let calls = 0;
+  session.subscribe(() => { calls += 1; });
+  await assert.rejects(session.forget(), /stuck/);
+  assert.equal(calls, 1);
+  assert.match(status(session), /^unknown/);
+});
+
+test("a verifier that throws costs the pass, and no answer", async () => {
+  const verifier = () => { throw new Error("no hash"); };
+  const { session } = start({ options: { verifier } });
+  await session.refresh();
+  assert.equal(status(session), "granted by server");
+  assert.equal(session.passStatus, "unverifiable");
+  assert.equal(session.lastError, undefined);
+  assert.deepEqual((await session.reconcile([{ productId: "monthly" }])).items, []);
 });
 
 /** A session whose storage has a pass of an earlier start, and cannot be read while `isLocked`. */

@@ -64,6 +64,7 @@ export class CustomerSession {
   private current: Current | undefined;
   private status: PassStatus = "none";
   private failure: unknown;
+  private storageFailure: unknown;
   private loading: Promise<void> | undefined;
   private isRead = false;
   private refreshing: Promise<Snapshot | undefined> | undefined;
@@ -132,9 +133,14 @@ export class CustomerSession {
     return now(this.time) > this.clock() + clockTolerance;
   }
 
-  /** Why the last refresh failed; undefined if it did not. */
+  /** Why the last refresh or its storing failed; undefined if neither did. */
   get lastError(): unknown {
-    return this.failure;
+    return this.failure ?? this.storageFailure;
+  }
+
+  /** Whether the last refresh failed, so that the server is to be asked again. */
+  get isUnanswered(): boolean {
+    return this.failure !== undefined;
   }
 
   /** Milliseconds until an answer can change by itself; undefined if none will. */
@@ -175,7 +181,7 @@ export class CustomerSession {
   load(): Promise<void> {
     this.loading ??= this.readStorage().catch((error: unknown) => {
       this.loading = undefined;
-      this.failure ??= error;
+      this.storageFailure ??= error;
     });
     return this.loading;
   }
@@ -213,8 +219,9 @@ export class CustomerSession {
     this.held = undefined;
     this.current = undefined;
     this.status = "none";
-    await this.options.storage?.removeItem(this.storageKey);
+    // The screen changes also if the storage fails.
     this.touch();
+    await this.options.storage?.removeItem(this.storageKey);
   }
 
   // MARK: Deriving
@@ -289,6 +296,7 @@ export class CustomerSession {
   /** The server has answered: the device's clock counts again, if it is not behind the pass. */
   private async confirm(): Promise<void> {
     this.failure = undefined;
+    this.storageFailure = undefined;
     const newest = Math.max(this.clock(), this.held?.issued ?? 0);
     // From here on time passes by the same clock for the answer as for the pass.
     if (this.current) this.current = { ...this.current, readAt: newest };
@@ -376,7 +384,7 @@ export class CustomerSession {
       await this.options.storage?.setItem(this.storageKey, JSON.stringify(this.record));
     } catch (error) {
       // A full disk takes nothing from the customer now; `lastError` reports it.
-      this.failure ??= error;
+      this.storageFailure ??= error;
     }
   }
 }

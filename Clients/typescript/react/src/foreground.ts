@@ -16,10 +16,14 @@ export function onForeground(listener: () => void, appState?: AppStateLike): () 
     });
     return () => subscription.remove();
   }
-  const page = globalThis as EventSource;
+  const page = globalThis as EventSource & { document?: { visibilityState?: string } };
   // React Native has no such events, and no document.
   if (!("document" in globalThis)) return () => {};
-  const events = ["focus", "online", "pageshow"];
-  for (const event of events) page.addEventListener?.(event, listener);
-  return () => events.forEach((event) => page.removeEventListener?.(event, listener));
+  // A window that was never left gets no focus when its device wakes up.
+  const events = ["focus", "online", "pageshow", "visibilitychange"];
+  const shown = () => {
+    if (page.document?.visibilityState !== "hidden") listener();
+  };
+  for (const event of events) page.addEventListener?.(event, shown);
+  return () => events.forEach((event) => page.removeEventListener?.(event, shown));
 }

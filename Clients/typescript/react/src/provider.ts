@@ -15,8 +15,12 @@ export interface TideoverProviderProps {
   children?: ReactNode;
 }
 
-/** How soon the server is asked again when it could not be reached, in milliseconds. */
-const retryAfter = 30_000;
+/**
+ * How soon the server is asked again when it could not be reached, in milliseconds; then after twice
+ * as long each time.
+ */
+const firstPause = 30_000;
+const longestPause = 600_000;
 
 /** Gives a session to the hooks below it, and refreshes it when that can bring something new. */
 export function TideoverProvider({ session, appState, children }: TideoverProviderProps): ReactElement {
@@ -34,17 +38,30 @@ export function useSession(): CustomerSession {
 /** Refreshes now, in the foreground, when an answer changes by itself and after a failure. */
 function keepFresh(session: CustomerSession, appState?: AppStateLike): () => void {
   let cancelTimer = () => {};
+  let pause = firstPause;
   const refresh = () => {
     void session.refresh();
     session.touch();
   };
+  const retry = () => {
+    pause = Math.min(longestPause, pause * 2);
+    refresh();
+  };
   const plan = () => {
     cancelTimer();
-    const wait = session.lastError === undefined ? session.untilNextChange : retryAfter;
+    if (session.isUnanswered) {
+      cancelTimer = schedule(retry, pause);
+      return;
+    }
+    pause = firstPause;
+    const wait = session.untilNextChange;
     cancelTimer = wait === undefined ? () => {} : schedule(refresh, wait);
   };
   const unsubscribe = session.subscribe(plan);
-  const cancelForeground = onForeground(refresh, appState);
+  const cancelForeground = onForeground(() => {
+    pause = firstPause;
+    refresh();
+  }, appState);
   void session.refresh();
   return () => {
     cancelTimer();
