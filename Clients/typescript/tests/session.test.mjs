@@ -220,6 +220,46 @@ test("a storage failure is reported and does not affect access", async () => {
   assert.equal(session.isUnanswered, false);
 });
 
+test("a clock that is set back and stays there does not keep a pass for ever", async () => {
+  let uptime = 0;
+  const { session, open, world } = start({ options: { uptime: () => uptime } });
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin - 30 * day;
+  let later = open();
+  for (const days of [3, 3]) {
+    await later.refresh();
+    assert.equal(status(later), "granted by pass");
+    assert.equal(later.isClockBehind, true);
+    uptime += days * day;
+    await later.refresh();
+    uptime += 5 * 3_600_000;
+    later = open();
+  }
+  await later.refresh();
+  uptime += day;
+  assert.equal(status(later), "unknown: offline");
+  world.isOffline = false;
+  world.now = begin;
+  await later.refresh();
+  assert.equal(status(later), "granted by server");
+});
+
+test("an answer ends with its time while the clock is set back and the server is unreachable", async () => {
+  let uptime = 0;
+  const end = new Date(begin + 3_600_000).toISOString();
+  const { session, world } = start({ options: { uptime: () => uptime } });
+  world.answer = snapshot({ pass: null, premium: { willRenew: false, accessUntil: end, nextChange: end } });
+  await session.refresh();
+  world.isOffline = true;
+  world.now = begin - day;
+  uptime += 3_600_000 - 1;
+  assert.equal(status(session), "granted by server");
+  assert.equal(session.untilNextChange, 1);
+  uptime += 1;
+  assert.equal(status(session), "unknown: offline");
+});
+
 test("a session that cannot clear its storage answers nothing after a sign-out", async () => {
   const stuck = { ...memoryStore(), removeItem: async () => { throw new Error("the disk is stuck"); } };
   const { session } = start({ storage: stuck });

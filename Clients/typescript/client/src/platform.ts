@@ -39,6 +39,7 @@ const platform = globalThis as unknown as {
   fetch?: Fetch;
   crypto?: { subtle?: unknown };
   AbortController?: new () => Aborter;
+  performance?: { now?(): number };
 };
 declare function setTimeout(work: () => void, milliseconds: number): unknown;
 declare function clearTimeout(timer: unknown): void;
@@ -51,6 +52,12 @@ export function platformFetch(): Fetch {
 
 export function platformSubtle(): unknown {
   return platform.crypto?.subtle;
+}
+
+/** A clock that only moves forward, from any point; one that stands still where there is none. */
+export function platformUptime(): Clock {
+  const { performance } = platform;
+  return () => performance?.now?.() ?? 0;
 }
 
 export function sleep(milliseconds: number): Promise<void> {

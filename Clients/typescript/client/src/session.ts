@@ -6,6 +6,7 @@ import { TideoverError } from "./errors.js";
 import { instant } from "./instant.js";
 import { believe, boundaries, now, renewAt } from "./pass.js";
 import type { DeviceTime, Pass, PassRefusal } from "./pass.js";
+import { platformUptime } from "./platform.js";
 import type { Clock, KeyValueStore } from "./platform.js";
 import { verifiedClaims, webCryptoVerifier } from "./signature.js";
 import type { SignatureRefusal, Verifier } from "./signature.js";
@@ -23,6 +24,11 @@ export interface SessionOptions extends APIOptions {
   /** Keeps the pass between starts. Without it, nothing is known offline after a restart. */
   storage?: KeyValueStore;
   clock?: Clock;
+  /**
+   * Milliseconds by a clock that nothing sets: `performance.now` unless `clock` is given. While the
+   * other one is set back, time goes on by it.
+   */
+  uptime?: Clock;
   /** Checks Ed25519 where the platform's WebCrypto does not, as in Hermes. */
   verifier?: Verifier;
   /** Public keys to build into the app; otherwise the server's are fetched and kept. */
@@ -42,6 +48,8 @@ interface Current extends DatedSnapshot {
   readAt: number;
   /** The same by the device's clock alone, which can lag behind the pass. */
   clockAt: number;
+  /** The same by the clock that nothing sets. */
+  uptimeAt: number;
 }
 
 /** How far a device's clock can be behind the server's without being called so. */
@@ -57,6 +65,7 @@ export class CustomerSession {
   readonly api: TideoverAPI;
   readonly customer: string;
   private readonly clock: Clock;
+  private readonly uptime: Clock;
   private readonly storageKey: string;
   private verifier: Promise<Verifier | undefined>;
   private record: SessionRecord = emptyRecord;
@@ -73,6 +82,8 @@ export class CustomerSession {
   /** The newest request that had begun when an answer was accepted. */
   private accepted = 0;
   private isForgotten = false;
+  /** The newest time that the device has seen, and `uptime` then. */
+  private anchor: { newest: number; uptime: number } | undefined;
   private readonly listeners = new Set<() => void>();
   private readonly answers = new Map<string, Answer>();
 
@@ -80,6 +91,7 @@ export class CustomerSession {
     this.api = new TideoverAPI(options);
     this.customer = options.customer;
     this.clock = options.clock ?? Date.now;
+    this.uptime = options.uptime ?? (options.clock ? () => 0 : platformUptime());
     this.verifier = options.verifier ? Promise.resolve(options.verifier) : webCryptoVerifier();
     this.storageKey = `tideover/${this.api.app}/${this.api.environment}/${options.customer}`;
     if (options.initial) {
@@ -237,7 +249,16 @@ export class CustomerSession {
   }
 
   private get time(): DeviceTime {
-    return { clock: this.clock(), newest: this.record.newest };
+    return { clock: this.clock(), newest: this.newest };
+  }
+
+  /** The newest time that the device has seen, and what has passed in this process since. */
+  private get newest(): number | undefined {
+    const { newest } = this.record;
+    if (newest === undefined) return undefined;
+    const uptime = this.uptime();
+    if (this.anchor?.newest !== newest) this.anchor = { newest, uptime };
+    return newest + Math.max(0, Math.floor(uptime - this.anchor.uptime));
   }
 
   /** An estimate of the server's time: its last one, and what has passed since. */
@@ -281,14 +302,17 @@ export class CustomerSession {
 
   private received(snapshot: Snapshot, etag: string | undefined): Current {
     const readAt = this.clock();
-    return { snapshot, etag, readAt, clockAt: readAt, asOf: instant(snapshot.asOf) ?? readAt };
+    const asOf = instant(snapshot.asOf) ?? readAt;
+    return { snapshot, etag, readAt, clockAt: readAt, uptimeAt: this.uptime(), asOf };
   }
 
   private async unchanged(): Promise<void> {
     if (this.current) {
       const readAt = this.clock();
-      const asOf = this.current.asOf + Math.max(0, readAt - this.current.clockAt);
-      this.current = { ...this.current, asOf, readAt, clockAt: readAt };
+      const uptimeAt = this.uptime();
+      const { clockAt, uptimeAt: uptimeBefore } = this.current;
+      const passed = Math.max(0, readAt - clockAt, Math.floor(uptimeAt - uptimeBefore));
+      this.current = { ...this.current, asOf: this.current.asOf + passed, readAt, clockAt: readAt, uptimeAt };
     }
     await this.confirm();
   }
