@@ -1,3 +1,4 @@
+import Foundation
 import StoreKit
 import StoreKitFaking
 import Testing
@@ -174,6 +175,15 @@ import TideoverSandbox
             while state?["premium"].access != .granted { state = await changes.next() }
             await app.settled()
             #expect(await rehearsal.device.finishedIds.count == 1)
+        }
+    }
+
+    @Test func `a clock that was set makes the kit read the store`() async throws {
+        try await rehearse { _ in
+            let center = NotificationCenter()
+            var updates = StoreSource.storeKitUpdates(clock: center).makeAsyncIterator()
+            center.post(name: StoreSource.clockChange, object: nil)
+            #expect(await updates.next() == .statusChanged)
         }
     }
 

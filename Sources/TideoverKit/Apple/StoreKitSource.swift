@@ -1,5 +1,5 @@
 #if canImport(StoreKit)
-import Foundation
+package import Foundation
 public import StoreKit
 import TideoverCore
 
@@ -10,10 +10,40 @@ extension StoreSource {
     /// The device's own store.
     public static let storeKit = StoreSource(
         read: { await StoreKitReading.read() },
-        updates: { StoreKitUpdates.stream() },
+        updates: { storeKitUpdates(clock: .default) },
         finish: { await StoreKitReading.finish($0) },
         sync: { try await AppStore.sync() }
     )
+
+    /// Foundation posts this when the device's clock was set. Linux has no constant for it.
+    package static let clockChange = Notification.Name("NSSystemClockDidChangeNotification")
+
+    /// One task for each sequence: it is not documented that several iterators each receive every
+    /// element. A clock that was set moves every end, and the server may correct it.
+    package static func storeKitUpdates(clock center: NotificationCenter) -> AsyncStream<Update> {
+        AsyncStream { continuation in
+            let transactions = Task {
+                for await result in StoreKit.Transaction.updates {
+                    continuation.yield(.transaction(SignedPurchase(result)))
+                }
+            }
+            let statuses = Task {
+                for await _ in StoreKit.Product.SubscriptionInfo.Status.updates {
+                    continuation.yield(.statusChanged)
+                }
+            }
+            nonisolated(unsafe) let clock = center.addObserver(
+                forName: clockChange,
+                object: nil,
+                queue: nil
+            ) { _ in continuation.yield(.statusChanged) }
+            continuation.onTermination = { _ in
+                transactions.cancel()
+                statuses.cancel()
+                center.removeObserver(clock)
+            }
+        }
+    }
 }
 
 private enum StoreKitReading {
@@ -76,29 +106,6 @@ private enum BoughtTransactions {
     }
 
     static func transaction(_ id: UInt64) -> StoreKit.Transaction? { transactions[id] }
-}
-
-private enum StoreKitUpdates {
-    /// One task for each sequence: it is not documented that several iterators each receive every
-    /// element.
-    static func stream() -> AsyncStream<StoreSource.Update> {
-        AsyncStream { continuation in
-            let transactions = Task {
-                for await result in StoreKit.Transaction.updates {
-                    continuation.yield(.transaction(SignedPurchase(result)))
-                }
-            }
-            let statuses = Task {
-                for await _ in StoreKit.Product.SubscriptionInfo.Status.updates {
-                    continuation.yield(.statusChanged)
-                }
-            }
-            continuation.onTermination = { _ in
-                transactions.cancel()
-                statuses.cancel()
-            }
-        }
-    }
 }
 
 extension SignedPurchase {

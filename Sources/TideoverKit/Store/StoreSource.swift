@@ -26,8 +26,8 @@ public struct StoreSource: Sendable {
     /// A report of the store that was not requested.
     public enum Update: Hashable, Sendable {
         case transaction(SignedPurchase)
-        /// A subscription changed, such as its renewal being turned off. The report names no
-        /// transaction.
+        /// A subscription changed, such as its renewal being turned off, or the device's clock was
+        /// set. The report names no transaction.
         case statusChanged
     }
 }
