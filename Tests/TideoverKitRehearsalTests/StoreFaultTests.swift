@@ -284,6 +284,18 @@ import TideoverSandbox
         }
     }
 
+    @Test func `a stream of changes neither keeps a released store nor outlasts it`() async throws {
+        try await rehearse { rehearsal in
+            var app: EntitlementStore? = await rehearsal.launch(withServer: false)
+            weak let released = app
+            var changes = try #require(app).changes.makeAsyncIterator()
+            #expect(await changes.next()?["premium"].access == .denied)
+            app = nil
+            #expect(released == nil)
+            #expect(await changes.next() == nil)
+        }
+    }
+
     @Test func `a closure receives changes until it is cancelled`() async throws {
         try await rehearse { rehearsal in
             let app = await rehearsal.launch(withServer: false)

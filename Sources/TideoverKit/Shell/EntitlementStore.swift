@@ -13,11 +13,16 @@ public final class EntitlementStore {
 
     @ObservationIgnored private var runtime: KitRuntime?
     @ObservationIgnored private var observers: [Int: @MainActor (EntitlementState) -> Void] = [:]
+    @ObservationIgnored private var streams: [Int: AsyncStream<EntitlementState>.Continuation] = [:]
     @ObservationIgnored private var nextObserver = 0
 
     package init(_ settings: KitSettings, _ effects: KitEffects) {
         state = EntitlementState(environment: settings.environment)
         runtime = KitRuntime(settings, effects) { [weak self] in self?.show($0) }
+    }
+
+    deinit {
+        for stream in streams.values { stream.finish() }
     }
 
     /// Returns the entitlement with a name.
@@ -94,12 +99,14 @@ public final class EntitlementStore {
 
     // MARK: - Changes
 
-    /// The current answers, then every change of them.
+    /// The current answers, then every change of them. It ends when the store is released.
     public var changes: AsyncStream<EntitlementState> {
         AsyncStream { continuation in
             let id = observe { continuation.yield($0) }
-            continuation.onTermination = { _ in
-                Task { @MainActor [weak self] in self?.observers[id] = nil }
+            streams[id] = continuation
+            // The stream must not keep the store: a former customer's store would go on.
+            continuation.onTermination = { [weak self] _ in
+                Task { @MainActor [weak self] in self?.forget(id) }
             }
         }
     }
@@ -118,7 +125,10 @@ public final class EntitlementStore {
         return nextObserver
     }
 
-    fileprivate func forget(_ observer: Int) { observers[observer] = nil }
+    fileprivate func forget(_ observer: Int) {
+        observers[observer] = nil
+        streams[observer] = nil
+    }
 
     /// The customer's id, for account tokens.
     var customer: CustomerID? { runtime?.customer }
