@@ -237,6 +237,7 @@ import TideoverKit
                         purchase,
                         of: TestPurchases.customer,
                         isRefused: true,
+                        refusedAt: world.now,
                         isAnswered: true
                     )
                 ]
@@ -247,6 +248,37 @@ import TideoverKit
         world.launch()
         #expect(world.committed == [7: 1])
         #expect(world.machine.kept.queue == [])
+    }
+
+    @Test func `a transaction that is refused for thirty days is removed from the device`() {
+        var world = SimulatedWorld(withServer: true)
+        world.takesNothing = true
+        world.launch()
+        world.unfinished = [TestPurchases.coins(7)]
+        world.send(.transactionUpdated(TestPurchases.coins(7)))
+        #expect(world.finished == [7])
+        for day in Int64(1)...30 {
+            #expect(queued(in: world) == [7])
+            world.now = TestPurchases.start + .days(day)
+            world.launch()
+        }
+        #expect(queued(in: world) == [])
+        #expect(world.presented[7] == 31)
+    }
+
+    @Test func `a device's clock removes no refused transaction`() {
+        var world = SimulatedWorld(withServer: true)
+        world.takesNothing = true
+        world.launch()
+        world.unfinished = [TestPurchases.coins(7)]
+        world.send(.transactionUpdated(TestPurchases.coins(7)))
+        world.isReachable = false
+        world.now = TestPurchases.start + .days(90)
+        world.launch()
+        #expect(queued(in: world) == [7])
+        (world.isReachable, world.takesNothing) = (true, false)
+        world.send(.foregrounded)
+        #expect(world.committed == [7: 1])
     }
 
     @Test func `a consumable without a server waits until the app delivers it`() {

@@ -50,7 +50,7 @@ import TideoverKit
         async throws
     {
         var kept = KeptState(customer: TestPurchases.customer)
-        kept.queue = [QueuedPurchase(TestPurchases.coins(7))]
+        kept.queue = [QueuedPurchase(TestPurchases.coins(7), of: TestPurchases.customer)]
         let disk = LockedDisk(kept.json)
         let store = EntitlementStore(
             TestPurchases.settings(withServer: true),

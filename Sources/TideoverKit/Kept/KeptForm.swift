@@ -69,6 +69,7 @@ extension QueuedPurchase: FormObject {
                 "isRefused",
                 (queued?.isRefused).map(Optional.some)
             ) ?? false,
+            refusedAt: try Count.form(&fields, "refusedAt", queued.map(\.refusedAt)),
             isAnswered: try Lenient.form(
                 &fields,
                 "isAnswered",

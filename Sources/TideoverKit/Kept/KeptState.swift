@@ -30,10 +30,12 @@ package struct KeptState: Hashable, Sendable {
 /// A purchase that the device accepted and the server has not committed yet.
 package struct QueuedPurchase: Hashable, Sendable {
     package var purchase: SignedPurchase
-    /// The app's customer at that time. Nil in a file of an earlier version: any customer.
+    /// The app's customer at that time. Nil in a file of an earlier version: the file's customer.
     package var customer: CustomerID?
     /// Whether the server refused it. It is presented again only after the next launch.
     package var isRefused = false
+    /// When the server first refused it, by the server's clock.
+    package var refusedAt: Instant?
     /// Whether a round that included it ended with an answer, which did not accept it.
     package var isAnswered = false
 
@@ -41,11 +43,13 @@ package struct QueuedPurchase: Hashable, Sendable {
         _ purchase: SignedPurchase,
         of customer: CustomerID? = nil,
         isRefused: Bool = false,
+        refusedAt: Instant? = nil,
         isAnswered: Bool = false
     ) {
         self.purchase = purchase
         self.customer = customer
         self.isRefused = isRefused
+        self.refusedAt = refusedAt
         self.isAnswered = isAnswered
     }
 }

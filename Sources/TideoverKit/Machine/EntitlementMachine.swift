@@ -73,11 +73,16 @@ package struct EntitlementMachine: Hashable, Sendable {
         self.kept = state
     }
 
-    /// Only the queue of another customer's state is used.
+    /// Only the queue of another customer's state is used. Purchases without a customer become
+    /// those of the file's: they must not become the next customer's.
     private static func state(_ kept: KeptState?, of customer: CustomerID) -> KeptState {
-        if let kept, kept.customer == customer { return kept }
+        var queue = kept?.queue ?? []
+        for position in queue.indices where queue[position].customer == nil {
+            queue[position].customer = kept?.customer
+        }
         var state = KeptState(customer: customer)
-        state.queue = kept?.queue ?? []
+        if let kept, kept.customer == customer { state = kept }
+        state.queue = queue
         return state
     }
 

@@ -121,7 +121,9 @@ extension EntitlementMachine {
         at reading: ClockReading
     ) -> [Action] {
         guard isCurrent(number, page), let pages = round?.pages else { return [] }
-        for purchase in pages[page].transactions { judge(purchase, reply.verdicts[purchase.jws]) }
+        for purchase in pages[page].transactions {
+            judge(purchase, reply.verdicts[purchase.jws], at: reply.asOf)
+        }
         clock.see(serverTime: reply.asOf, at: reading)
         // A timer that was started before by another clock ends at the wrong time.
         wakeAt = nil
@@ -141,7 +143,11 @@ extension EntitlementMachine {
         return pass + endRound(answered: true, at: reading)
     }
 
-    private mutating func judge(_ purchase: SignedPurchase, _ verdict: ServerReply.Verdict?) {
+    private mutating func judge(
+        _ purchase: SignedPurchase,
+        _ verdict: ServerReply.Verdict?,
+        at serverTime: Instant
+    ) {
         let id = purchase.transactionId
         switch verdict {
         case .accepted:
@@ -150,17 +156,27 @@ extension EntitlementMachine {
             kept.queue.removeAll { $0.purchase.jws == purchase.jws }
         case .refused(let code):
             refusals[id] = code
-            refuse(purchase)
+            refuse(purchase, at: serverTime)
         case .undecided, nil: break
         }
     }
 
-    private mutating func refuse(_ purchase: SignedPurchase) {
-        for position in kept.queue.indices
+    /// Marks a queued purchase as refused, and removes it if it was refused long ago already. Most
+    /// refusals end with the server's configuration or its next version; none lasts for ever on a
+    /// device, which may be another customer's by then.
+    private mutating func refuse(_ purchase: SignedPurchase, at serverTime: Instant? = nil) {
+        for position in kept.queue.indices.reversed()
         where kept.queue[position].purchase.jws == purchase.jws {
             kept.queue[position].isRefused = true
+            guard let serverTime else { continue }
+            let first = kept.queue[position].refusedAt ?? serverTime
+            kept.queue[position].refusedAt = first
+            if serverTime >= first + Self.refusalLife { kept.queue.remove(at: position) }
         }
     }
+
+    /// How long a purchase that the server refuses is presented again.
+    private static let refusalLife = Milliseconds.days(30)
 
     mutating func fail(
         _ number: Int,
