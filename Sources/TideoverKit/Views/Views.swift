@@ -49,7 +49,8 @@ struct RecoveryNotice: View {
             }
         }
         .padding()
-        .onAppear { store.reportPrompt() }
+        // A soft prompt can become a hard one while it is on the screen.
+        .onChange(of: model, initial: true) { store.reportPrompt() }
     }
 
     private func open() {
