@@ -9,7 +9,9 @@ import TideoverKit
     private let words = ScreenWords(
         key: "trial.running",
         title: "Your free trial is running",
-        message: "It lasts until 4 May 2026.",
+        message: """
+            It lasts until 4 May 2026. After that it costs 9.99 EUR, unless you cancel by 3 May 2026.
+            """,
         label: "Manage subscription",
         arguments: [
             "endsAt": .instant(TestPurchases.start), "daysLeft": .number(3),
@@ -56,6 +58,38 @@ import TideoverKit
         var later = words
         later.key = "a.later.message"
         #expect(later.translated(in: bundle, languages: ["ja"]) == later)
+    }
+
+    @Test func `a date is in the language of its sentence`() {
+        let translated = words.translated(locale: Locale(identifier: "en_DE"), languages: ["de"])
+        #expect(translated.message.hasPrefix("Er dauert bis zum 1. Mai 2026."))
+    }
+
+    @Test func `a text that the operator replaced stays as the server sent it`() {
+        var own = words
+        own.title = "Let us talk about your trial"
+        own.message = "It lasts until 4 May 2026. Cancel by 3 May 2026."
+        let translated = own.translated(languages: ["de"])
+        #expect(translated.title == own.title)
+        #expect(translated.message == own.message)
+        #expect(translated.label == "Abo verwalten")
+    }
+
+    @Test(arguments: MessageLanguage.all, MessageText.Key.allCases)
+    func `a built-in text of any language is translated`(
+        language: MessageLanguage,
+        key: MessageText.Key
+    ) {
+        let message = language[key]
+        let filled = [message.title, message.message].map { text in
+            MessageText.Argument.allCases.reduce(text) {
+                $0.replacing("{\($1.rawValue)}", with: "1 {x}")
+            }
+        }
+        let stated = ScreenWords(key: key.rawValue, title: filled[0], message: filled[1])
+        let english = stated.translated(languages: ["en"])
+        #expect(english.title == MessageText[key].title)
+        #expect(english.message == MessageText[key].message)
     }
 
     @Test func `values are formatted for the locale`() {
