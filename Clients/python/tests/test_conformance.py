@@ -1,5 +1,6 @@
 """Tests the client with the conformance tables of the core and the TypeScript client."""
 
+import base64
 import unittest
 
 from tideover import WebhookRefusal, answer_from, verify_webhook
@@ -64,6 +65,12 @@ class Conformance(unittest.TestCase):
             self.assertEqual(verdict, case["verdict"])
 
         self.each("signed-passes", check)
+
+    def test_a_header_that_nests_deeper_than_the_parser_goes_is_no_pass(self):
+        header = base64.urlsafe_b64encode(b"[" * 40_000).rstrip(b"=").decode()
+        with self.assertRaises(PassRefusal) as refused:
+            verified_claims(f"{header}.e30.AA", [])
+        self.assertEqual(refused.exception.code, "notAPass")
 
     def test_webhooks(self):
         def check(case, _):

@@ -163,7 +163,7 @@ def _json(part: str) -> Any:
     data = _decoded(part)
     try:
         value = json.loads(data.decode()) if data is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):  # also what nests deeper than the parser goes
         return None
     return value if isinstance(value, (dict, list)) else None
 
