@@ -13,7 +13,7 @@ LARGEST = 1 << 20  # bytes of a body
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
-        if length > LARGEST:
+        if not 0 <= length <= LARGEST:
             return self.answer(413)
         try:
             webhook = verify_webhook(self.headers, self.rfile.read(length), self.server.secret)
