@@ -436,6 +436,34 @@ import TideoverLives
     }
 
     @Test func `the price in a read is the price of the renewal`() throws {
+        let advice = try #require(try playGuidance(priced(nil), at: "2026-05-10").advice)
+        #expect(advice.kind == .reEnableRenewal)
+        #expect(advice.price?.amount == Self.eightEuros)
+        #expect(advice.chargedAt == "2026-06-01")
+    }
+
+    /// A change from 7.99 to 9.99, first charged on 1 June or on a later renewal.
+    @Test(arguments: [
+        (.confirmed, "2026-06-01", 9990), (.announced, "2026-06-01", 9990),
+        (.awaitsConsent, nil, 9990), (.confirmed, "2026-07-01", 7990), (.applied, nil, 7990),
+        (.cancelled, "2026-06-01", 7990), (.unrecognised("LATER"), "2026-06-01", 7990),
+    ] as [(PlayItem.PriceChange.State, Instant?, Int64)])
+    func `a changed price is that of the first renewal charged at it`(
+        state: PlayItem.PriceChange.State,
+        chargedFrom: Instant?,
+        price: Int64
+    ) throws {
+        let change = PlayItem.PriceChange(
+            state: state,
+            price: Money(milliunits: 9990, currency: "EUR"),
+            chargedFrom: chargedFrom
+        )
+        let advice = try playGuidance(priced(change), at: "2026-05-10").advice
+        #expect(advice?.price?.amount == Money(milliunits: price, currency: "EUR"))
+    }
+
+    /// A cancelled month of 7.99.
+    private func priced(_ change: PlayItem.PriceChange?) -> Life {
         var life = Life.play()
         let item = PlayItem(
             productId: "play",
@@ -443,7 +471,8 @@ import TideoverLives
             plan: .autoRenewing(isOn: false),
             phase: .base,
             orderId: "GPA.1",
-            price: Self.eightEuros
+            price: Self.eightEuros,
+            priceChange: change
         )
         life.read(
             PlaySubscription(
@@ -455,10 +484,7 @@ import TideoverLives
             ),
             at: "2026-05-01"
         )
-        let advice = try #require(try playGuidance(life, at: "2026-05-10").advice)
-        #expect(advice.kind == .reEnableRenewal)
-        #expect(advice.price?.amount == Self.eightEuros)
-        #expect(advice.chargedAt == "2026-06-01")
+        return life
     }
 
     @Test func `no purchase is advised while one waits for approval`() throws {

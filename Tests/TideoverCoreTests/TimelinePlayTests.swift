@@ -345,6 +345,39 @@ import TideoverLives
         #expect(told.allSatisfy { !$0.contains("expired") })
     }
 
+    @Test func `the money at risk is the changed price that the renewal failed at`() {
+        var life = Life.play()
+        func read(_ state: PlaySubscription.State, until expiry: Instant, at asked: Instant) {
+            let item = PlayItem(
+                productId: "play",
+                expiresAt: expiry,
+                plan: .autoRenewing(isOn: true),
+                phase: .base,
+                orderId: "GPA.1",
+                price: Money(milliunits: 7990, currency: "USD"),
+                priceChange: PlayItem.PriceChange(
+                    state: .confirmed,
+                    price: Money(milliunits: 9990, currency: "USD"),
+                    chargedFrom: "2026-06-01"
+                )
+            )
+            life.read(
+                PlaySubscription(
+                    token: PlayToken("a"),
+                    askedAt: asked,
+                    state: state,
+                    items: [item],
+                    startedAt: "2026-05-01"
+                ),
+                at: asked
+            )
+        }
+        read(.active, until: "2026-06-01", at: "2026-05-01")
+        read(.inGrace, until: "2026-06-02", at: "2026-06-01")
+        let issues = life.told(until: "2026-06-01T12:00:00Z").issues
+        #expect(issues.map(\.moneyAtRisk) == [Money(milliunits: 9990, currency: "USD")])
+    }
+
     @Test func `a bundle has one timeline that concerns all of its products`() {
         var life = Life.play()
         func read(until expiry: Instant, _ order: String, at asked: Instant) {

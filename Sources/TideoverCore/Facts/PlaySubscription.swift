@@ -111,7 +111,7 @@ public struct PlayItem: Hashable, Sendable {
     public var phase: Phase?
     /// The latest paid order.
     public var orderId: String?
-    /// The price of each renewal, if stated.
+    /// The current price of each renewal, if stated.
     public var price: Money?
     /// The product that replaces this one at its expiry.
     public var replacement: String?
@@ -203,6 +203,34 @@ public struct PlayItem: Hashable, Sendable {
         public init(remainingPayments: Int64?, isCancellationPending: Bool = false) {
             self.remainingPayments = remainingPayments
             self.isCancellationPending = isCancellationPending
+        }
+    }
+}
+
+extension PlayItem {
+    /// The price of the next renewal. A changed price counts from the first renewal that it is
+    /// charged for, also while it awaits consent: without consent nothing is charged.
+    var renewalPrice: Money? {
+        guard let priceChange, let changed = priceChange.price, priceChange.state.isAhead else {
+            return price
+        }
+        // Grace moves the expiry of the period whose renewal failed.
+        let isLater =
+            if let first = priceChange.chargedFrom, let expiresAt {
+                first > expiresAt + LineageHistory.sameEnd
+            } else {
+                false
+            }
+        return isLater ? price : changed
+    }
+}
+
+extension PlayItem.PriceChange.State {
+    /// Whether the changed price is not the current one yet.
+    fileprivate var isAhead: Bool {
+        switch self {
+        case .awaitsConsent, .announced, .confirmed: true
+        case .applied, .cancelled, .unrecognised: false
         }
     }
 }

@@ -58,6 +58,6 @@ extension DecisionBasis {
 extension PlayRuleContext {
     /// The store's price of a renewal, which is the price of the current product.
     fileprivate var nextPrice: Money? {
-        nextProduct == statement?.productId ? statement?.item?.price : nil
+        nextProduct == statement?.productId ? statement?.item?.renewalPrice : nil
     }
 }

@@ -471,7 +471,7 @@ extension TermDraft {
             isRetrying: statement.isFailing ? true : nil,
             graceEnd: statement.state == .inGrace
                 ? statement.graceUntil ?? statement.expiry : nil,
-            renewalPrice: item.price
+            renewalPrice: item.renewalPrice
         )
         outlooks.append(Observation(outlook, like: observation.word))
         guard let status = statement.state.status else { return }
