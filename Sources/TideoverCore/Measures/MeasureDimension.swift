@@ -6,8 +6,10 @@ public struct MeasureDimension: Sendable {
 
     public static let product = MeasureDimension(name: "product") { $0.productId }
     public static let store = MeasureDimension(name: "store") { $0.lineage.store.rawValue }
-    /// ISO 3166-1 alpha-3, from the store's storefront.
-    public static let country = MeasureDimension(name: "country") { $0.storefront }
+    /// ISO 3166-1 alpha-3, so that a country is one group for all stores.
+    public static let country = MeasureDimension(name: "country") { place in
+        place.storefront.map { CountryCode.alpha3($0) ?? $0 }
+    }
 
     /// Creates a dimension that the stores do not know, such as the app or the customer's prompt
     /// variant. `value` returns nil if it is unknown.
@@ -23,7 +25,7 @@ public struct MeasureDimension: Sendable {
 struct MeasuredPlace {
     var productId: String?
     var lineage: Lineage
-    /// ISO 3166-1 alpha-3.
+    /// ISO 3166-1, as the store names it.
     var storefront: String?
 
     init(productId: String?, lineage: Lineage, storefront: String?) {

@@ -94,6 +94,16 @@ import TideoverCore
         #expect(report.rows.map(\.issues) == [1, 2, 3])
     }
 
+    @Test func `a country is one group, whichever store names it`() {
+        let codes = ["USA", "US", "NL", "NLD", "QQ"]
+        let issues = codes.map { code in
+            Self.issue(code, day(0), .hold, .open(.hold), nil, country: code)
+        }
+        let report = RecoveryReport(of: issues, asOf: day(100), by: [.country])
+        #expect(report.rows.map(\.values) == [["NLD"], ["QQ"], ["USA"]])
+        #expect(report.rows.map(\.issues) == [2, 1, 2])
+    }
+
     @Test func `an issue without further facts is censored, neither lost nor recovered`() {
         let vanished = Self.issue("v", day(0), .hold, .unconfirmed(from: .hold, at: day(40)), nil)
         let report = RecoveryReport(of: [vanished], asOf: day(100))

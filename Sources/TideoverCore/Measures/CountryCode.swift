@@ -1,14 +1,24 @@
-/// Country codes of ISO 3166-1. The App Store names a country by three letters, RevenueCat by two.
-enum CountryCode {
+/// Country codes of ISO 3166-1. The App Store names a country by three letters, Google Play and
+/// RevenueCat by two.
+package enum CountryCode {
     /// Returns the two letters of a country; nil for an unknown code.
-    static func alpha2(_ code: String) -> String? {
+    package static func alpha2(_ code: String) -> String? {
         code.utf8.count == 2 ? code : byAlpha3[code]
     }
 
+    /// Returns the three letters of a country; nil for an unknown code.
+    package static func alpha3(_ code: String) -> String? {
+        byAlpha3[code] == nil ? byAlpha2[code] : code
+    }
+
     private static let byAlpha3 = Dictionary(
-        uniqueKeysWithValues: pairs.split { $0 == " " || $0 == "\n" }
-            .map { (String($0.prefix(3)), String($0.suffix(2))) }
+        uniqueKeysWithValues: codes.map { (String($0.prefix(3)), String($0.suffix(2))) }
     )
+    private static let byAlpha2 = Dictionary(
+        uniqueKeysWithValues: codes.map { (String($0.suffix(2)), String($0.prefix(3))) }
+    )
+
+    private static var codes: [Substring] { pairs.split { $0 == " " || $0 == "\n" } }
 
     /// Three letters and two for each country, and for Kosovo, where the App Store has a storefront
     /// under a code that ISO leaves to its users.
