@@ -32,6 +32,23 @@ import TideoverRevenueCat
     }
 
     @Test(arguments: [
+        ("APP_STORE", "US", "USA"), ("PLAY_STORE", "US", "US"), ("STRIPE", "NL", "NL"),
+        ("APP_STORE", "Q\u{0}", nil),
+    ])
+    func `the country is the store's, for reports by country`(
+        store: String,
+        code: String,
+        expected: String?
+    ) throws {
+        var life = Life()
+        try life.hear("INITIAL_PURCHASE", ["store": .string(store), "country_code": .string(code)])
+        let terms = life.facts.compactMap { fact in
+            if case .term(let term) = fact.assertion { term } else { nil }
+        }
+        #expect(terms.map(\.storefront) == [expected])
+    }
+
+    @Test(arguments: [
         ("NORMAL", "paid"), ("TRIAL", "trial"), ("INTRO", "introductory"), ("PREPAID", "prepaid"),
     ])
     func `a trial and an introductory price are distinguished`(_ period: String, _ reason: String)

@@ -35,7 +35,8 @@ struct RelayedPurchase {
             plan: event.plan(of: productId, catalogue),
             start: start,
             end: event.expiresAt,
-            offer: event.periodType?.known?.offer
+            offer: event.periodType?.known?.offer,
+            storefront: event.storefront(of: lineage.store)
         )
     }
 
@@ -243,6 +244,12 @@ struct RelayedPurchase {
 }
 
 extension RevenueCatEvent {
+    /// The country as the store itself names it; nil for an unknown code.
+    fileprivate func storefront(of store: Store) -> String? {
+        let country = countryCode.flatMap(CountryCode.alpha3)
+        return store == .appStore ? country : country.flatMap(CountryCode.alpha2)
+    }
+
     fileprivate func plan(of productId: String, _ catalogue: Catalogue) -> Term.Plan {
         let isExpired = type.known == .expiration && catalogue.lacksRenewal(of: productId)
         if isExpired || type.known == .nonRenewingPurchase || (expiresAt == nil && isOneTime) {
