@@ -276,7 +276,9 @@ import TideoverRevenueCat
 
     // MARK: Purchases of other stores
 
-    @Test(arguments: [("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle")])
+    @Test(arguments: [
+        ("STRIPE", "stripe"), ("AMAZON", "amazon"), ("PADDLE", "paddle"), ("GALAXY", "galaxy"),
+    ])
     func `other stores have their own lineages`(_ store: String, _ prefix: String) throws {
         var life = Life()
         try life.hear("INITIAL_PURCHASE", ["store": .string(store)])

@@ -25,7 +25,8 @@ extension Lineage {
         case .playStore:
             let order = PurchaseName(order: id).text
             self.init(store: .googlePlay, environment: environment, id: order, ownership: ownership)
-        case .stripe, .amazon, .promotional, .roku, .rcBilling, .paddle, .external, .testStore:
+        case .stripe, .amazon, .promotional, .roku, .rcBilling, .paddle, .external, .testStore,
+            .galaxy:
             self.init(
                 store: .revenueCat,
                 environment: environment,

@@ -15,6 +15,7 @@ package enum RevenueCatStore: String, Hashable, Sendable, CaseIterable {
     case paddle = "PADDLE"
     case external = "EXTERNAL"
     case testStore = "TEST_STORE"
+    case galaxy = "GALAXY"
 }
 
 /// The environment of an event, as RevenueCat states it.
