@@ -29,6 +29,27 @@ struct AccessTests {
         #expect(parts[2] == Array("signed".utf8))
     }
 
+    /// A key file may lead to a proxy, or to an address of Google's in a private network.
+    @Test func `the audience is Google's own, wherever the request is sent`() async throws {
+        let google = FakeAPI(FakePlay.token)
+        let access = PlayAccess(
+            account: ServiceAccount(
+                clientEmail: "e",
+                privateKeyId: nil,
+                tokenURL: "https://oauth2-cards.p.googleapis.com/token"
+            ),
+            signer: { _ in [] },
+            clock: { FakePlay.now },
+            handler: google.handler
+        )
+        _ = try await access.token()
+        let body = String(decoding: try #require(await google.requests.first).body, as: UTF8.self)
+        let parts = try #require(body.split(separator: "&").last).dropFirst("assertion=".count)
+            .split(separator: ".")
+        let claims = try #require(Base64.decode(parts[1].utf8, .urlSafe))
+        #expect(try JSONDocument(claims).root["aud"]?.string == ServiceAccount.googleTokenURL)
+    }
+
     @Test func `a token is used until shortly before it ends`() async throws {
         let fake = FakePlay(.json("{}"))
         let clock = Hand(FakePlay.now)

@@ -107,14 +107,15 @@ package actor PlayAccess {
         )
     }
 
-    /// Returns a compact JWT with the account and the requested scope.
+    /// Returns a compact JWT with the account and the requested scope. Google's token server names
+    /// one audience, also behind another address such as that of a proxy.
     private func assertion(at now: Instant) throws -> String {
         let seconds = now.millisecondsSince1970 / 1000
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
         header["kid"] = account.privateKeyId.map { .string($0) }
         let claims: JSONValue = [
             "iss": .string(account.clientEmail), "scope": .string(scope),
-            "aud": .string(account.tokenURL), "iat": .integer(seconds),
+            "aud": .string(ServiceAccount.googleTokenURL), "iat": .integer(seconds),
             "exp": .integer(seconds + Self.assertionLife.count / 1000),
         ]
         var compact = Base64.encode(JSONValue.object(header).encoded(), .urlSafe)
