@@ -185,6 +185,23 @@ import TideoverSandbox
         try store.act(.changePrice(product: nil, to: price, .increase))
         let heard = try store.pass(until: "2026-06-02T00:00:00Z")
         #expect(heard == ["2026-06-01 10:00:00 3", "2026-06-01 10:00:00 13"])
+        #expect(try store.priceChange()?["priceChangeState"] == "CANCELED")
+        #expect(try store.priceChange()?["expectedNewPriceChargeTime"] == nil)
+    }
+
+    /// The offer is a free week and two months at a lower price.
+    @Test func `a price increase without consent ends no offer`() throws {
+        var store = try PlayedStore(subscribedTo: .pro("monthly", "launch"))
+        let price = try #require(StorePrice("12.50 USD"))
+        try store.act(.changePrice(product: nil, to: price, .increase))
+        let time = try store.priceChange()?["expectedNewPriceChargeTime"]
+        #expect(time == "2026-07-08T10:00:00.000Z")
+        #expect(
+            try store.pass(until: "2026-12-01T00:00:00Z") == [
+                "2026-05-08 10:00:00 2", "2026-06-08 10:00:00 2", "2026-07-08 10:00:00 3",
+                "2026-07-08 10:00:00 13",
+            ]
+        )
     }
 
     @Test(arguments: [GooglePlayAction.PriceChangeMode.decrease, .optOutIncrease])

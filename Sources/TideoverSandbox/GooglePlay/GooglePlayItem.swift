@@ -60,7 +60,7 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         let mode: GooglePlayAction.PriceChangeMode
         var state: State
 
-        /// Whether the next charge can be made at all.
+        /// Whether the price can be charged at all.
         var allowsCharge: Bool { mode != .increase || state != .outstanding }
         var isPending: Bool { state == .outstanding || state == .confirmed }
     }
@@ -180,6 +180,20 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         case .paused(let until): until
         case .awaited, .following, .ended: nil
         }
+    }
+
+    /// When a changed price is charged first: after the rest of the offer.
+    var chargesFullPriceAt: Int64 {
+        phasesToCome.reduce(end) { start, phase in
+            let length = phase.price == nil ? tempo.trial(phase.period) : tempo.period(phase.period)
+            return length.end(of: 1, from: start)
+        }
+    }
+
+    /// Whether the next charge lacks the required consent to a higher price. A phase of the offer
+    /// and another product have prices of their own.
+    var lacksConsent: Bool {
+        phasesToCome.isEmpty && successor == nil && priceChange?.allowsCharge == false
     }
 
     // MARK: Truth

@@ -184,7 +184,7 @@ extension GooglePlaySubscription {
     private func renews(_ item: GooglePlayItem) -> Bool {
         if pendingCancellation != nil, item.paymentsLeft == 0 { return false }
         if let most = tempo.mostRenewals, renewals >= most { return false }
-        return item.renews && !item.isRemoved && item.priceChange?.allowsCharge != false
+        return item.renews && !item.isRemoved && !item.lacksConsent
     }
 
     /// The items with a payment due now: at the end of their period, or of a pause.

@@ -134,13 +134,16 @@ extension GooglePlaySubscription {
         if item.renews, !item.isRemoved { json["autoRenewEnabled"] = true }
         json["recurringPrice"] = GooglePlayWire.money(item.price)
         json["priceChangeDetails"] = item.priceChange.map { change in
+            // A price that was not charged by the end is never charged.
+            let isOver = change.isPending && item.phase == .ended
             var details: JSONObject = [
                 "newPrice": GooglePlayWire.money(change.price),
                 "priceChangeMode": .string(change.mode.rawValue),
-                "priceChangeState": .string(change.state.rawValue),
+                "priceChangeState": .string(isOver ? "CANCELED" : change.state.rawValue),
             ]
-            if change.isPending {
-                details["expectedNewPriceChargeTime"] = GooglePlayWire.time(item.end)
+            if change.isPending, !isOver {
+                let time = GooglePlayWire.time(item.chargesFullPriceAt)
+                details["expectedNewPriceChargeTime"] = time
             }
             return .object(details)
         }
