@@ -19,7 +19,8 @@ import signal
 import sys
 import time
 
-from postgres_programs import LOOPBACK, PATIENCE, ended, free_port, give, run
+from postgres_programs import LOOPBACK, PATIENCE, ended, give, run
+from program_stage import free_port
 
 
 def now():

@@ -3,7 +3,6 @@
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 
 LOOPBACK, PATIENCE = "127.0.0.1", 60
@@ -27,12 +26,6 @@ def give(path):
     """Gives a file to the user that runs PostgreSQL."""
     if os.getuid() == 0:
         shutil.chown(path, "nobody", "nogroup")
-
-
-def free_port():
-    with socket.socket() as end:
-        end.bind((LOOPBACK, 0))
-        return end.getsockname()[1]
 
 
 def ended(process):

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 PATIENCE = 60  # seconds, on a busy machine
+returned_ports = set()
 
 
 class ProgramStage(contextlib.ExitStack):
@@ -52,9 +53,12 @@ def end(process):
 
 
 def free_port():
-    """A port that is free now. It is none of those that the system gives to connections, of which
-    another trial may have thousands meanwhile."""
+    """A port that is free now, returned only once. It is none of those that the system gives to
+    connections, of which another trial may have thousands meanwhile."""
     while True:
         port = random.randrange(20_000, 32_768)
+        if port in returned_ports:
+            continue
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            returned_ports.add(port)
             return port

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 
-from postgres_programs import LOOPBACK, free_port, give, run
+from postgres_programs import LOOPBACK, give, run
+from program_stage import free_port
 
 NAME, PASSWORD = "db.tideover.example", "correct horse \\:battery"
 PATIENCE = 20

@@ -16,7 +16,9 @@ import tempfile
 import threading
 import time
 
-LOOPBACK, PATIENCE = "127.0.0.1", 20
+from program_stage import PATIENCE, free_port
+
+LOOPBACK = "127.0.0.1"
 MIB = 1 << 20
 SDK_PORT = "127.0.0.1:8081"
 PRICES = ["4,99\u00a0\u20ac".encode(), "4,99\u00a0\u00a3".encode("latin-1")]
@@ -47,11 +49,6 @@ def example(page):
     blocks = re.findall(r"```nginx\n(.*?)```", pathlib.Path(page).read_text(), re.DOTALL)
     [block] = [one for one in blocks if "@unavailable" in one]
     return block
-
-
-def free_port():
-    with http.server.HTTPServer((LOOPBACK, 0), BackEnd) as server:
-        return server.server_address[1]
 
 
 def configuration(block, folder, port, back_end):

@@ -2,8 +2,7 @@
 // the packed packages in an empty folder, beside the real server.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { once } from "node:events";
+import { createHash, randomInt } from "node:crypto";
 import {
   copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from "node:fs";
@@ -349,13 +348,18 @@ function bare(environment) {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("TIDEOVER_")));
 }
 
-/** A port that was free a moment ago. */
+/** A free port; the system gives ports from 32768 to other programs, and could give one of those meanwhile. */
 async function freePort() {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address();
-  probe.close();
-  return String(port);
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await new Promise((resolve) => {
+      probe.once("listening", () => resolve(true)).once("error", () => resolve(false));
+    });
+    if (!isFree) continue;
+    probe.close();
+    return String(port);
+  }
 }
 
 /** A back end in a process of its own; `log` has what it printed. */
