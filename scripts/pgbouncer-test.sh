@@ -65,7 +65,7 @@ sql() {
     psql -X -q -At "$address" -c "$1"
 }
 
-for _ in {1..50}; do
+for _ in {1..600}; do
     if [ "$(sql 'SELECT 1' 2>/dev/null)" = 1 ]; then break; fi
     sleep 0.1
 done

@@ -44,6 +44,18 @@ class Books:
             raise SystemExit(f"replica-test: {method} {path}: {answer.status} {text[:300]}")
         return json.loads(text)
 
+    def wait_until_known(self):
+        """Waits until the server knows the key, which a command has added."""
+        for _ in range(10 * PATIENCE):
+            self.connection.request("GET", f"{BASE}/u_0?environment=sandbox", None, {
+                "Authorization": f"Bearer {self.key}"})
+            answer = self.connection.getresponse()
+            answer.read()
+            if answer.status == 200:
+                return
+            time.sleep(0.1)
+        raise SystemExit("replica-test: the server never knew the key")
+
     def change(self):
         if self.customer is None or len(self.changes) == GRANTS:
             self.customers += 1
@@ -154,8 +166,9 @@ def main(folder, program):
         server = stage.start([program, "serve", "--config", "tideover.json"])
         port = listening(stage.log, server)
         key = stage.run("keys", "add", "--kind", "admin", "--config", "tideover.json").strip()
-        time.sleep(4)  # until the server knows the key
-        check(pair, Books(port, key))
+        books = Books(port, key)
+        books.wait_until_known()
+        check(pair, books)
 
 
 if __name__ == "__main__":
