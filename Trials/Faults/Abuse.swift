@@ -79,7 +79,7 @@ struct Abuse {
         _ before: Int,
         _ finding: inout Finding
     ) {
-        let areClosed = waited(upTo: 10_000) { server.descriptors <= before + 2 }
+        let areClosed = waited(upTo: 60_000) { server.descriptors <= before + 2 }
         finding.expect(areClosed, "\(server.descriptors) descriptors are open, before \(before)")
     }
 

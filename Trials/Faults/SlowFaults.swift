@@ -59,7 +59,7 @@ extension FaultTrial {
             while begin.duration(to: .now) < .seconds(seconds) {
                 pause(500)
                 crowd.look()
-                let answer = try? Wire(port, patience: 2).get("/healthz")
+                let answer = try? Wire(port).get("/healthz")
                 finding.expect(answer?.status == 200, "no answer beside the idle ones")
             }
             guard !ground.isShort else { return }
@@ -85,7 +85,7 @@ extension FaultTrial {
                 pause(500)
                 crowd.look()
                 try crowd.join(1_000)
-                let answer = try? Wire(port, patience: 2).get("/healthz")
+                let answer = try? Wire(port).get("/healthz")
                 finding.expect(answer?.status == 200, "a new client gets no answer")
             }
             finding.expect(!crowd.lives.isEmpty, "no idle connection was closed")

@@ -151,7 +151,7 @@ private struct ReadOnlyStart {
         for state in ["without a database", "with one"] {
             try Mount.change(disk, to: "ro", in: site.folder)
             let server = try site.start(ground.server)
-            _ = waited(upTo: 10_000) { server.hasEnded }
+            _ = waited(upTo: 60_000) { server.hasEnded }
             let isTold = server.lastWords.contains("cannot be written to")
             finding.expect(
                 server.end == .exited(73) && isTold,
@@ -220,7 +220,7 @@ private struct SecondServer {
         for site in [site, try linkedSite(), try hardLinkedSite()] {
             _ = try mail.sendNext(over: wire)
             let second = try site.start(ground.server, log: "second")
-            _ = waited(upTo: 10_000) { second.hasEnded }
+            _ = waited(upTo: 60_000) { second.hasEnded }
             finding.expect(
                 second.end == .exited(73)
                     && (second.lastWords.contains("in use by process \(first.id)")

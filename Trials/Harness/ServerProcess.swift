@@ -48,7 +48,7 @@ final class ServerProcess {
     deinit { kill() }
 
     /// Waits for the port that the server listens on.
-    func port(within patience: Int = 10_000) throws(DidNotListen) -> Int {
+    func port(within patience: Int = 60_000) throws(DidNotListen) -> Int {
         var found: Int?
         _ = waited(upTo: patience) {
             found = Self.port(in: text(of: log, atMost: 4_096))
@@ -85,7 +85,7 @@ final class ServerProcess {
     }
 
     /// Sends SIGTERM and waits. Returns nil if it does not end in time.
-    func stop(within patience: Int = 20_000) -> End? {
+    func stop(within patience: Int = 60_000) -> End? {
         if end == nil { Glibc.kill(id, SIGTERM) }
         _ = waited(upTo: patience) { hasEnded }
         return end
