@@ -27,12 +27,37 @@ import TideoverSandbox
         return output.results.captured.split(separator: "\n").map(String.init)
     }
 
-    @Test func `the output fits terminals narrower than its table`() async throws {
+    private func played(_ story: String) async throws -> ScenarioReport {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let rehearsal = try Rehearsal(try Scenario(reading: Array(Self.story.utf8)), in: folder)
+        let rehearsal = try Rehearsal(try Scenario(reading: Array(story.utf8)), in: folder)
         let report = try await rehearsal.play()
         await rehearsal.close()
+        return report
+    }
+
+    @Test func `control characters of a scenario do not reach the terminal`() async throws {
+        let report = try await played(
+            #"""
+            { scenario: "A\u001b[2J", source: "a test",
+              app: { id: "cards", bundleId: "com.example.cards" },
+              products: { "cards.pro": { entitlements: ["pre\u001b[2J"], group: "pro",
+                          period: "P1M", price: "9.99 USD" } },
+              customers: { "anna\u001b[2J": {} }, start: "2026-05-01T10:00:00Z",
+              steps: [
+                { do: "subscribe" },
+                { after: "1 d", note: "n\u001b[2J", expect: { "pre\u001b[2J": { state: "hold" } } },
+              ] }
+            """#
+        )
+        let text = told(80, report).joined(separator: "\n")
+        #expect(text.contains(#"A\u{1B}[2J"#) && text.contains(#"anna\u{1B}[2J"#))
+        #expect(text.contains(#"pre\u{1B}[2J.state is "active", expected hold"#))
+        #expect(!text.contains("\u{1B}"))
+    }
+
+    @Test func `the output fits terminals narrower than its table`() async throws {
+        let report = try await played(Self.story)
         for width in [34, 40, 60, 79, 80, 120] {
             let lines = told(width, report)
             for line in lines { #expect(line.count <= width, "\(width): \(line)") }

@@ -177,7 +177,10 @@ enum ConfigurationFile {
             )
         }
         guard let app = configuration.app(id) else {
-            throw CommandFailure(.configuration, "\(path) has no app \(id)\nIt has: \(known)")
+            throw CommandFailure(
+                .configuration,
+                "\(path) has no app \(TextLayout.visible(id))\nIt has: \(known)"
+            )
         }
         return app
     }

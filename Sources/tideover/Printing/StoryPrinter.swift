@@ -156,8 +156,9 @@ struct StoryPrinter {
         for line in TextLayout.wrapped(text, to: width) { output.print(line) }
     }
 
-    private func styled(_ text: String, _ style: Style) -> String {
-        output.resultTerminal.styled(text, style)
+    /// Returns one line in a style. Scenarios of others and answers of a back end are in it.
+    private func styled(_ line: String, _ style: Style) -> String {
+        output.resultTerminal.styled(TextLayout.visible(line), style)
     }
 }
 

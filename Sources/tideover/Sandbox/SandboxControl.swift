@@ -73,7 +73,9 @@ enum SandboxControl {
             throw CommandFailure(.unavailable, "\(url) does not answer like a simulated store")
         }
         let root = JSONValue(document.root)
-        if let fault = root["fault"]?.string { throw CommandFailure(.data, words(of: fault)) }
+        if let fault = root["fault"]?.string {
+            throw CommandFailure(.data, TextLayout.visible(words(of: fault)))
+        }
         guard answer.status == 200 else {
             throw CommandFailure(.unavailable, "the store at \(url) answered \(answer.status)")
         }
