@@ -4,7 +4,7 @@ import Foundation
 enum ThreatPage {
     /// The threats that the page must contain.
     static let ids = [
-        ("S", 8), ("T", 4), ("R", 2), ("I", 4), ("D", 10), ("E", 8), ("F", 1),
+        ("S", 8), ("T", 4), ("R", 2), ("I", 4), ("D", 10), ("E", 9), ("F", 1),
     ].flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
 
     /// The text in place of tests while that part of the server does not exist.

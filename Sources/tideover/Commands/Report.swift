@@ -207,7 +207,17 @@ enum Sheet {
 }
 
 extension Sheet {
+    /// The bytes at which spreadsheets begin a formula.
+    private static let formulaBytes = Array("=+-@\t\r\n".utf8)
+
+    /// Returns a text that a spreadsheet shows and does not compute, by an apostrophe at its
+    /// beginning: anyone with an app's public key can make up a customer whose id is a formula.
+    private static func inert(_ text: String) -> String {
+        text.utf8.first.map(formulaBytes.contains) == true ? "'\(text)" : text
+    }
+
     private static func quoted(_ text: String) -> String {
+        let text = inert(text)
         let isPlain = text.utf8.allSatisfy { byte in
             byte != UInt8(ascii: ",") && byte != UInt8(ascii: "\"") && byte >= UInt8(ascii: " ")
         }
