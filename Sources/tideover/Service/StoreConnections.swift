@@ -77,14 +77,14 @@ struct StoreConnections {
         var revenueCat: [String: RevenueCatTrust] = [:]
         for app in configuration.apps {
             guard let project = app.revenueCat else { continue }
-            revenueCat[app.id] = try Self.trust(in: project, of: app, client)
-            guard project.webhookAuthorizationFile == nil, project.signatureSecretFile == nil else {
-                continue
-            }
-            notices.append(
-                "RevenueCat's webhooks for the app \(app.id) are rejected: "
-                    + "revenueCat.webhookAuthorizationFile is not set"
+            let authorization = try Self.secret(
+                "webhookAuthorizationFile",
+                project.webhookAuthorizationFile,
+                of: app
             )
+            revenueCat[app.id] = try Self.trust(in: project, of: app, authorization, client)
+            guard project.signatureSecretFile == nil else { continue }
+            if let notice = Self.notice(of: authorization, of: app) { notices.append(notice) }
         }
         var sdkSigners: [String: SDKSigner] = [:]
         for app in configuration.apps { sdkSigners[app.id] = try Self.sdkSigner(of: app) }
@@ -97,20 +97,40 @@ struct StoreConnections {
 
     // MARK: RevenueCat
 
+    /// The length from which on the header of webhooks counts as one that cannot be guessed.
+    private static let shortestAuthorization = 16
+
+    /// Returns what is wrong with the header of an app's webhooks, if they have no signature: none
+    /// is set, or guesses could find it. Requests with a wrong one are not limited.
+    private static func notice(
+        of authorization: String?,
+        of app: Configuration.App
+    ) -> String? {
+        guard let authorization else {
+            return "RevenueCat's webhooks for the app \(app.id) are rejected: "
+                + "revenueCat.webhookAuthorizationFile is not set"
+        }
+        let scheme = "Bearer "
+        let secret =
+            authorization.hasPrefix(scheme)
+            ? authorization.dropFirst(scheme.count) : authorization[...]
+        guard secret.utf8.count < shortestAuthorization else { return nil }
+        return "revenueCat.webhookAuthorizationFile of the app \(app.id) can be guessed, and with "
+            + "it anyone can report purchases: use \(shortestAuthorization) random characters or "
+            + "more, such as those that `openssl rand -hex 32` prints"
+    }
+
     private static func trust(
         in project: Configuration.RevenueCat,
         of app: Configuration.App,
+        _ authorization: String?,
         _ client: HTTPClient
     ) throws -> RevenueCatTrust? {
         let key = try secret("apiKeyFile", project.apiKeyFile, of: app)
         let secret = try secret("signatureSecretFile", project.signatureSecretFile, of: app)
         return RevenueCatTrust(
             app,
-            authorization: try Self.secret(
-                "webhookAuthorizationFile",
-                project.webhookAuthorizationFile,
-                of: app
-            ),
+            authorization: authorization,
             signatureSecret: secret.map { Array($0.utf8) },
             api: try key.map { key in
                 RevenueCatAPI(
