@@ -22,6 +22,8 @@ final class Connection: Sendable {
         var exchangesBegun = 0
         /// The bytes of all requests that were read completely; nil if unknown.
         var bytesOfRequests: Int64? = 0
+        /// The bytes of the body that is being received, as the server counts them.
+        var incomingBytes = 0
         /// The phase in which the client closed its side without sending a complete request.
         var endedIn: ConnectionPhase?
         /// Whether closing now loses nothing: the last request was read and answered completely.
@@ -72,6 +74,9 @@ final class Connection: Sendable {
 
     /// Whether a request is being read, handled or answered.
     var isBusy: Bool { state.withLock { $0.exchange != nil } }
+
+    /// Whether a part of a body is in memory that is not complete yet.
+    var isReceiving: Bool { state.withLock { $0.incomingBytes > 0 } }
 }
 
 // MARK: - The I/O thread
@@ -156,23 +161,32 @@ extension Connection {
 
     private func bodyArrived(_ part: UnsafeRawBufferPointer) -> Bool {
         let limit = server.limits.bodyBytes
-        return state.withLock { state in
+        let (isTaken, isWithin) = state.withLock { state -> (Bool, Bool) in
             guard state.exchange?.course.stage == .receiving,
                 let count = state.exchange?.request?.body.count
-            else { return false }
+            else { return (false, true) }
             guard count + part.count <= limit else {
                 Counters.increment(server.counters.requestsRefused)
                 answerPastEngine(.bodyTooLarge(limit: limit), state)
-                return false
+                return (false, true)
             }
+            state.incomingBytes += part.count
             state.exchange?.request?.body.append(contentsOf: part)
-            return true
+            return (true, server.receive(part.count))
         }
+        return isTaken && (isWithin || server.makeRoom(for: self))
+    }
+
+    /// Ends the counting of a body, which is complete or given up.
+    private func forgetBody(_ state: inout State) {
+        server.forget(state.incomingBytes)
+        state.incomingBytes = 0
     }
 
     private func requestArrived(_ engine: EngineConnection) -> Bool {
         enum Next { case handle(Request, number: Int), refuse(Response, closing: Bool), close }
         let next: Next = state.withLock { state in
+            forgetBody(&state)
             guard !server.isClosing, let request = state.exchange?.request.take(),
                 state.exchange?.course.requestArrived() == .startHandler
             else { return .close }
@@ -248,6 +262,7 @@ extension Connection {
     /// Ends the exchange: the response has been sent, or never will be.
     func completed(isWhole: Bool) {
         let task = state.withLock { state in
+            forgetBody(&state)
             let exchange = state.exchange.take()
             if state.phase.kind != .closing { state.phase = ConnectionPhase(.idle, at: .now) }
             state.isClean = isWhole && exchange?.isRead == true && exchange?.isLast == false
@@ -261,6 +276,7 @@ extension Connection {
     func closed() -> Bool {
         let (task, mustLinger) = state.withLock { state in
             state.isOpen = false
+            forgetBody(&state)
             return (state.exchange.take()?.task, !state.isClean && !Self.hasHungUp(socket))
         }
         task?.cancel()
@@ -398,6 +414,7 @@ extension Connection {
     }
 
     private func hangUp(_ state: inout State, at now: ContinuousClock.Instant) {
+        forgetBody(&state)
         state.exchange?.course.settle()
         state.phase = ConnectionPhase(.closing, at: now)
         shutdown(socket, Int32(SHUT_RDWR))

@@ -4,6 +4,10 @@ package import TideoverHTTP
 package struct HTTPServerLimits: Hashable, Sendable {
     /// The maximum size of a request's body in bytes; a longer one is rejected with 413.
     package var bodyBytes = 256 * 1024
+    /// The maximum size in bytes of all bodies together that are being received; anyone can send
+    /// some, and they are in memory. For more, the server closes the connection that has been
+    /// sending its body longest.
+    package var incomingBytes = 256 << 20
     /// The maximum size of the request line and the header fields together, in bytes; more is
     /// rejected with 431.
     package var headBytes = 16 * 1024
@@ -40,7 +44,7 @@ package struct HTTPServerLimits: Hashable, Sendable {
 
     /// Whether these limits are usable.
     var arePositive: Bool {
-        let counts = [bodyBytes, headBytes, headFields, connections]
+        let counts = [bodyBytes, incomingBytes, headBytes, headFields, connections]
         let times = [idle, head, body, reply, lastWord]
         return counts.allSatisfy { (1...(1 << 30)).contains($0) }
             && (0...(1 << 30)).contains(connectionsPerAddress)

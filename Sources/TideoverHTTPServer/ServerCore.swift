@@ -24,6 +24,8 @@ final class ServerCore: Sendable {
     private let draining = Atomic(false)
     private let closing = Atomic(false)
     private let resuming = Atomic(0)
+    /// The bytes of all bodies that are being received.
+    private let incoming = Atomic(0)
 
     init(
         limits: HTTPServerLimits,
@@ -56,6 +58,21 @@ final class ServerCore: Sendable {
     func willResume() { resuming.add(1, ordering: .sequentiallyConsistent) }
 
     func didResume() { resuming.subtract(1, ordering: .sequentiallyConsistent) }
+
+    /// Counts further bytes of a body. Returns whether all bodies together are within the limit.
+    func receive(_ bytes: Int) -> Bool {
+        incoming.add(bytes, ordering: .relaxed).newValue <= limits.incomingBytes
+    }
+
+    /// Closes the connection that has been sending its body longest, in favour of another one's
+    /// body. Returns false if there is none to close.
+    func makeRoom(for connection: Connection) -> Bool {
+        let others = openConnections.filter { $0 !== connection && $0.isReceiving }
+        return !evict(1, of: others, at: .now).isEmpty
+    }
+
+    /// Ends the counting of bytes.
+    func forget(_ bytes: Int) { incoming.subtract(bytes, ordering: .relaxed) }
 
     /// The open connections.
     var openConnections: [Connection] { connections.withLock { Array($0.bySocket.values) } }

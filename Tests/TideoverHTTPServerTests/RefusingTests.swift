@@ -88,6 +88,37 @@ import TideoverHTTPServer
         await server.stop(within: .seconds(5))
     }
 
+    @Test func `beyond the limit of all bodies the slowest is given up`() async throws {
+        var limits = HTTPServerLimits()
+        limits.incomingBytes = 8
+        try await withServer(limits, handler: measure) { server in
+            let (kept, given) = try await onThread { [port = server.port] in
+                let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\n"
+                let slow = try Client(port)
+                try slow.send(head + "bbbbb")
+                // A body that begins is not given up within a second.
+                var kept: [String] = []
+                for _ in 0..<4 {
+                    usleepABit(700)
+                    let client = try Client(port)
+                    try client.send(head + "bbbbbb")
+                    kept.append((try? client.response().text) ?? "closed")
+                }
+                try? slow.send("b")
+                return (kept, (try? slow.response()) == nil)
+            }
+            #expect(given && kept.last == "6")
+            #expect(server.statistics.connectionsEvicted == 1)
+            // Nothing of the bodies is counted any more.
+            let text = try await onThread { [port = server.port] in
+                let client = try Client(port)
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nbbbbbbbb")
+                return try client.response().text
+            }
+            #expect(text == "8")
+        }
+    }
+
     @Test func `a body is refused by its announced length before it arrives`() async throws {
         for fields in [
             ["Content-Length: 999999999"], ["Content-Length: 300000", "Expect: 100-continue"],
