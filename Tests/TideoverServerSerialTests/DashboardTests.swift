@@ -124,6 +124,14 @@ import TideoverStorage
         let plain = try await local.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
         #expect(plain.contains { $0.hasPrefix("tideover-session=") && !$0.contains("Secure") })
         #expect(try await isSignedIn(local))
+        // A proxy with TLS can send its own address of the server as the host.
+        for field in ["X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"] {
+            let proxied = DashboardBrowser(server)
+            proxied.headers = ["Host": "127.0.0.1:8080"]
+            proxied.headers[field.key] = field.value
+            let lines = try await proxied.enter(TestServer.adminKey.text).headers.all("Set-Cookie")
+            #expect(lines.contains { $0.hasPrefix(Self.session) && $0.contains("; Secure") })
+        }
         await server.close()
     }
 

@@ -113,11 +113,12 @@ struct DashboardCookie: Sendable {
 }
 
 extension Request {
-    /// Whether the browser addressed this machine by a loopback name, not by a proxy's TLS.
+    /// Whether the browser itself addressed this machine by a loopback name. A proxy can have TLS
+    /// and send a loopback name of its own: nginx does, unless it is configured otherwise.
     fileprivate var isForLoopback: Bool {
-        guard let host = headers["Host"], headers["X-Forwarded-Proto"] != "https" else {
-            return false
-        }
+        guard let host = headers["Host"], headers["X-Forwarded-Proto"] != "https",
+            headers["X-Forwarded-For"] == nil
+        else { return false }
         let names = ["localhost", "127.0.0.1", "[::1]"]
         return names.contains { host == $0 || host.hasPrefix("\($0):") }
     }
