@@ -121,8 +121,9 @@ extension Finding {
             .problem,
             "the push at \(push.at.rfc3339) was refused (\(push.reason)): its token is for the "
                 + "audience \(audience), of \(email)",
-            advice: "If the push is yours, set googlePlay.push.audience and email to these "
-                + "values, or change the push subscription."
+            advice: "Anyone can send a push with a token of Google. If the account is yours, set "
+                + "googlePlay.push.audience and email to these values, or change the push "
+                + "subscription; otherwise change nothing."
         )
     }
 

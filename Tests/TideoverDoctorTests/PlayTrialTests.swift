@@ -153,6 +153,7 @@ import TideoverLocks
         #expect(words(findings) == ["push-subscription problem", "test-notification warning"])
         #expect(findings.first?.detail.contains("https://old.example") == true)
         #expect(findings.first?.detail.contains("old@p.example") == true)
+        #expect(findings.first?.advice?.hasPrefix("Anyone can send a push") == true)
         #expect(uptime.withLock { $0 } == 2_000_000_000)
     }
 
