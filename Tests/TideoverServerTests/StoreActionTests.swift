@@ -394,6 +394,27 @@ func slug(_ answer: JSONValue) -> String? {
         await world.backEnd.close()
     }
 
+    @Test(arguments: [
+        (AppStoreAPIError.accountNotFoundRetryable, true),
+        (.originalTransactionNotFoundRetryable, true), (.transactionNotFound, false),
+    ])
+    func `an answer is retried if the store permits it`(
+        error: AppStoreAPIError,
+        isRetried: Bool
+    ) async throws {
+        let world = try await World(Self.consent)
+        await world.rehearsed.store.add(AppStoreFaultRule(.refused(error), on: .consumptionInfo))
+        try await world.ask()
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.isEmpty)
+        try await world.pass(.minutes(5))
+        #expect(await world.backEnd.service.meetDueDeadlines())
+        #expect(await world.rehearsed.store.consumptions.count == (isRetried ? 1 : 0))
+        let outcome = isRetried ? "completed" : "rejected"
+        #expect(try await world.sender.audit() == ["consumption \(outcome) server"])
+        await world.backEnd.close()
+    }
+
     @Test func `an answered request gives its place to a new one`() async throws {
         let world = try await World(Self.consent)
         for _ in 0..<128 { try await world.ask() }

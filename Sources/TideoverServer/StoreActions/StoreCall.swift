@@ -64,6 +64,9 @@ extension StoreActionFailure {
             switch failure.reason {
             case .unaskable: .rejected
             case .unsigned, .unauthorised, .throttled: .notSent
+            // The App Store did nothing, and permits the same request later.
+            case .refused(let code, status: 400..<500) where code.known?.isRetryable == true:
+                .notSent
             case .refused(_, let status), .status(let status): Self.outcome(of: status)
             case .unreachable, .malformedJSON, .malformed, .endless: .unknown
             }
