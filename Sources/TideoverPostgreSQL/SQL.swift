@@ -17,7 +17,9 @@ enum SQL {
 
     // MARK: Transactions
 
-    static let begin: StaticString = "BEGIN"
+    /// A statement after the locks sees what was committed before they were taken. The database or
+    /// the role can have another default, under which it would see what there was before the wait.
+    static let begin: StaticString = "BEGIN ISOLATION LEVEL READ COMMITTED"
     /// All statements of the transaction see the same commits.
     static let beginReading: StaticString = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     /// Only for the transaction, since a pooler gives the next one another session. The second

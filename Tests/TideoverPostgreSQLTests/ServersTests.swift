@@ -1,5 +1,7 @@
+import Glibc
 import Testing
 import TideoverCore
+import TideoverLocks
 import TideoverPostgreSQL
 import TideoverStorage
 
@@ -81,6 +83,37 @@ import TideoverStorage
                 #expect(all.count == 120)
             }
         }
+    }
+
+    @Test func `number events in the order of commits, whatever isolation the role prefers`()
+        async throws
+    {
+        let database = try TestDatabase()
+        let address = database.address(
+            setting: ["default_transaction_isolation=repeatable read"]
+        )
+        var (high, low) = (PostgreSQLOptions(), PostgreSQLOptions())
+        high.random = { .max }
+        low.random = { .min }
+        let first = try PostgreSQLStorage(address: address, options: high)
+        let second = try PostgreSQLStorage(address: address, options: low)
+        _ = try await second.commit(Work.commit(0, of: 0), derive: Work.derive)
+        _ = try await first.commit(Work.commit(1, of: 1), derive: Work.derive)
+        let isOver = Locked(false)
+        async let earlier = first.commit(Work.commit(2, of: 2)) { lineages in
+            while !isOver.withLock({ $0 }) { usleep(10_000) }
+            return Work.derive(lineages)
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        // It waits for the lock of the app, which the first server has.
+        async let later = second.commit(Work.commit(3, of: 3), derive: Work.derive)
+        try await Task.sleep(for: .milliseconds(300))
+        isOver.withLock { $0 = true }
+        _ = try await (earlier, later)
+        let events = try first.outbox(app: Work.app, after: nil, limit: 10)
+        #expect(events.map(\.customer) == (0...3).map(Work.key))
+        await first.close()
+        await second.close()
     }
 
     @Test func `give each due customer to one of them`() async throws {

@@ -22,8 +22,15 @@ final class TestDatabase: StorageSite {
     deinit { try? Self.run("DROP SCHEMA \(schema) CASCADE") }
 
     /// The address of the schema, in which every table of the storage is found first.
-    var address: String {
-        Self.address("options=-csearch_path%3D\(schema)&application_name=\(schema)")
+    var address: String { address(setting: []) }
+
+    /// The same with settings that a role can have too, such as `lock_timeout=5`.
+    func address(setting values: [String]) -> String {
+        let settings = ["search_path=\(schema)"] + values
+        let options = settings.map {
+            "-c" + $0.replacing(" ", with: "%5C%20").replacing("=", with: "%3D")
+        }.joined(separator: "%20")
+        return Self.address("options=\(options)&application_name=\(schema)")
     }
 
     static func address(_ parameter: String) -> String {
