@@ -87,6 +87,24 @@ import TideoverStorage
     }
 
     @Test(.onPostgreSQL)
+    func `a step may take longer than other statements`() async throws {
+        let database = try TestDatabase()
+        await (try await database.open()).close()
+        let slow = Migration(
+            number: Migration.latest + 1,
+            statements: ["SELECT count(*) FROM (SELECT pg_sleep(3)) AS slept"]
+        )
+        // The role limits its statements, too.
+        let address = database.address(setting: ["statement_timeout=2000"])
+        let connection = try Connection(PostgreSQLAddress(address), patience: 2_000)
+        #expect(try Migration.prepare(connection, steps: Migration.all + [slow]) == slow.number)
+        let other = #expect(throws: StorageError.self) {
+            try connection.ask("SELECT count(*) FROM (SELECT pg_sleep(3)) AS slept").count()
+        }
+        #expect(other != nil)
+    }
+
+    @Test(.onPostgreSQL)
     func `a step that a running server could not work with waits for its end`() async throws {
         let database = try TestDatabase()
         let storage = try PostgreSQLStorage(address: database.address)

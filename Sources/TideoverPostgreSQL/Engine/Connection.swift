@@ -20,7 +20,7 @@ package final class Connection {
     let place: String
     private let handle: OpaquePointer
     /// Milliseconds after which a wait ends and the connection counts as lost.
-    private let patience: Int64
+    var patience: Int64
     private var expected: [Expected] = []
     /// Answers before this position of `expected` were received.
     private var received = 0

@@ -27,6 +27,8 @@ package struct Migration: Sendable {
     package static let latest = all.last?.number ?? 0
 
     private static let mostAttempts = 5
+    /// Milliseconds a server waits for missing steps. One can build the index of a large table.
+    private static let patience: Int64 = 3_600_000
 
     /// Brings the schema up to date, in one transaction, and returns the number of its last step.
     /// That is more than `latest` if a newer version applied steps which this one can work with.
@@ -61,9 +63,13 @@ package struct Migration: Sendable {
         _ steps: [Migration],
         on connection: Connection
     ) throws(StorageError) -> Int {
+        let usualPatience = connection.patience
+        defer { connection.patience = usualPatience }
         try connection.ask(SQL.begin)
         try connection.ask(SQL.createSchemaTable)
         try connection.ask(SQL.insertSchemaRow)
+        let seen = try schema(of: connection)
+        if steps.contains(where: { $0.number > seen }) { try allowTime(connection) }
         let found = Int(try connection.ask(SQL.lockSchema).first { $0.integer(0) } ?? 0)
         let missing = steps.filter { $0.number > found }
         if missing.isEmpty { try requireUsable(found, connection) }
@@ -78,6 +84,18 @@ package struct Migration: Sendable {
         try connection.ask(SQL.commit)
         try connection.wait()
         return missing.last?.number ?? found
+    }
+
+    /// Lets the steps of this transaction take long, and the wait for a server that applies them.
+    private static func allowTime(_ connection: Connection) throws(StorageError) {
+        connection.patience = patience
+        let idleTimeout = PostgreSQLOptions().idleTimeout
+        try connection.ask(SQL.limitTime, .text("0"), .text("\(idleTimeout)"))
+    }
+
+    /// Returns the number of the last step, which another server may be about to change.
+    private static func schema(of connection: Connection) throws(StorageError) -> Int {
+        Int(try connection.ask(SQL.schema).first { $0.integer(0) } ?? 0)
     }
 
     /// Throws `busy` while servers run that could not work with the missing steps.
@@ -107,7 +125,7 @@ package struct Migration: Sendable {
     /// - Throws: `olderSchema`, `newerSchema`; `notAStorage` if there are no tables.
     @discardableResult
     static func requireCurrent(_ connection: Connection) throws(StorageError) -> Int {
-        let found = Int(try connection.ask(SQL.schema).first { $0.integer(0) } ?? 0)
+        let found = try schema(of: connection)
         guard found >= latest else {
             throw StorageError(
                 .olderSchema(found: found, known: latest),
