@@ -77,6 +77,9 @@ final class Connection: Sendable {
 
     /// Whether a part of a body is in memory that is not complete yet.
     var isReceiving: Bool { state.withLock { $0.incomingBytes > 0 } }
+
+    /// Whether the connection was asked to close.
+    var isClosing: Bool { state.withLock { $0.phase.kind == .closing } }
 }
 
 // MARK: - The I/O thread

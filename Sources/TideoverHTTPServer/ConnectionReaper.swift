@@ -136,8 +136,11 @@ struct ConnectionReaper: ~Copyable {
         guard !mayTakeConnections else { return evictsFrom = now }
         guard mayMakeRoom(at: now), listener?.hasWaiting == true else { return }
         evictsFrom = now + Self.pace
-        // Several at a time, since finding the first examines all of them.
-        core.evict(max(1, core.limits.connections / 64), of: core.openConnections, at: now)
+        // Several at a time, since finding the first examines all of them. Those that the engine's
+        // thread is still closing make room too.
+        let open = core.openConnections
+        let count = max(1, core.limits.connections / 64) - open.count(where: \.isClosing)
+        core.evict(count, of: open, at: now)
     }
 
     // MARK: - Looking after connections
