@@ -13,7 +13,8 @@ import TideoverHTTPServer
 
     private func ask(_ target: String, body: [UInt8] = []) async throws -> Response {
         let client = try HTTPClient(userAgent: "tests")
-        let place = Destination(try HTTPURL("http://localhost"), addresses: .any, socket: path)
+        var place = try destination("http://localhost")
+        place.socket = path
         return try await client.handler(under: place)(
             Request(method: "POST", path: target, body: body)
         )

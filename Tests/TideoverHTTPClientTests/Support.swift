@@ -142,6 +142,13 @@ final class RawPeer: Sendable {
 
     /// Creates a listening socket on a free port of loopback.
     static func listen(backlog: Int32) throws -> (socket: Int32, port: Int) {
+        let (socket, port) = try bind()
+        guard Glibc.listen(socket, backlog) == 0 else { throw Failure() }
+        return (socket, port)
+    }
+
+    /// Creates a socket on a free port of loopback, which refuses connections until it listens.
+    static func bind() throws -> (socket: Int32, port: Int) {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -149,8 +156,7 @@ final class RawPeer: Sendable {
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(socket, $0, length) | Glibc.listen(socket, backlog)
-                    | getsockname(socket, $0, &length)
+                Glibc.bind(socket, $0, length) | getsockname(socket, $0, &length)
             }
         }
         guard result == 0 else { throw Failure() }
@@ -180,9 +186,9 @@ private final class Job {
     init(_ work: @escaping () -> Void) { self.work = work }
 }
 
-/// Waits until a condition is true; returns false after ten seconds.
+/// Waits until a condition is true; returns false after a minute.
 func eventually(_ holds: () -> Bool) async -> Bool {
-    for _ in 0..<1000 {
+    for _ in 0..<6_000 {
         if holds() { return true }
         try? await Task.sleep(for: .milliseconds(10))
     }

@@ -83,8 +83,9 @@ import TideoverLocks
     }
 
     @Test func `a closed port refuses the connection`() async throws {
-        let (socket, port) = try RawPeer.listen(backlog: 1)
-        close(socket)
+        // A bound socket that does not listen keeps the port from everyone else.
+        let (socket, port) = try RawPeer.bind()
+        defer { close(socket) }
         let (error, _) = try await ask("http://127.0.0.1:\(port)/")
         #expect(error == .cannotConnect(code: ECONNREFUSED))
     }
