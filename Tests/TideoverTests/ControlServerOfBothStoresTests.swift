@@ -53,7 +53,7 @@ import TideoverServer
             variables: [:],
             telling: Output(capturingAs: .plain)
         )
-        let clock = try await FollowedClock(at: HTTPURL("\(url)/clock"))
+        let clock = try await FollowedClock.found(at: HTTPURL("\(url)/clock"))
         let connections = try StoreConnections(configuration, clock: clock.now)
         let service = try Service(
             apps: configuration.apps.map {

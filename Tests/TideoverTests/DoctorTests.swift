@@ -259,7 +259,7 @@ import TideoverSignatures
         body: String,
         found: String
     ) async throws {
-        let server = try HTTPServer(port: 0) { request in
+        let server = try serverOnAPortOfItsOwn { request in
             Response(status: request.path == "/healthz" ? 200 : 404, body: Array(body.utf8))
         }
         let path = try configuration(listen: server.address.description)
@@ -270,6 +270,20 @@ import TideoverSignatures
         await server.stop(within: .zero)
         let (_, afterwards, _) = try await diagnose(path)
         #expect(afterwards.contains("listen ok"))
+    }
+
+    /// Starts a server on a port that stays free after it. The system assigns ports from 32768 to
+    /// other connections and listeners.
+    private func serverOnAPortOfItsOwn(_ handler: @escaping Handler) throws -> HTTPServer {
+        var last = HTTPServerError.engineFailed
+        for port in (28_000..<32_000).shuffled().prefix(50) {
+            do throws(HTTPServerError) {
+                return try HTTPServer(port: port, handler: handler)
+            } catch {
+                last = error
+            }
+        }
+        throw last
     }
 
     @Test func `an address of another machine is a problem`() async throws {

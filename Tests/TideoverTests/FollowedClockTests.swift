@@ -38,7 +38,7 @@ import TideoverSignatures
     }
 
     private func eventually(_ holds: () -> Bool) async -> Bool {
-        for _ in 0..<1000 {
+        for _ in 0..<6_000 {
             if holds() { return true }
             try? await Task.sleep(for: .milliseconds(10))
         }
@@ -51,7 +51,7 @@ import TideoverSignatures
         async throws
     {
         let store = try Store(Self.says("2026-05-06T10:00:00Z"))
-        let clock = try await FollowedClock(at: store.url, pace: .milliseconds(10))
+        let clock = try await FollowedClock.found(at: store.url, pace: .milliseconds(10))
         #expect(clock.now() == (try instant("2026-05-06T10:00:00Z")))
         let said = Locked<[String]>([])
         let following = Task {
@@ -77,27 +77,26 @@ import TideoverSignatures
     @Test func `a late answer of the store does not undo the time that a request states`()
         async throws
     {
-        let (asked, answers) = (Locked(0), Locked<[CheckedContinuation<Void, Never>]>([]))
+        let (holds, held) = (Locked(false), Locked(0))
+        let answers = Locked<[CheckedContinuation<Void, Never>]>([])
         let server = try HTTPServer(port: 0) { _ in
-            let isFirst = asked.withLock { count in
-                count += 1
-                return count == 1
-            }
-            // The answer of the second reading waits.
-            if !isFirst {
+            // The answers after the first reading wait.
+            if holds.withLock({ $0 }) {
+                held.withLock { $0 += 1 }
                 await withCheckedContinuation { answer in answers.withLock { $0.append(answer) } }
             }
             return Self.says("2026-05-06T10:00:00Z")
         }
         let url = try HTTPURL("http://\(server.address)/clock")
-        let clock = try await FollowedClock(at: url, pace: .milliseconds(1))
+        let clock = try await FollowedClock.found(at: url, pace: .milliseconds(1))
+        holds.withLock { $0 = true }
         let following = Task { await clock.run { _ in } }
         #expect(await eventually { answers.withLock { !$0.isEmpty } })
         let stated = "2026-06-06T10:00:00Z"
         let handler = clock.hearing { _ in Response() }
         _ = try await handler(Request(path: "/", headers: [ForeignBackEnd.clockHeader: stated]))
         answers.withLock { $0.removeFirst() }.resume()
-        #expect(await eventually { asked.withLock { $0 } == 3 })
+        #expect(await eventually { held.withLock { $0 } >= 2 })
         #expect(clock.now() == (try instant(stated)))
         following.cancel()
         #expect(await eventually { answers.withLock { !$0.isEmpty } })
@@ -187,5 +186,19 @@ import TideoverSignatures
         let arguments = ["serve", "--config", "x", "--clock", "ftp://a/"]
         let output = Output(capturingAs: .plain)
         #expect(await Tideover.program.run(arguments, output: output) == .usage)
+    }
+}
+
+extension FollowedClock {
+    /// Reads the clock behind a URL again until it answers: on a loaded machine that can take
+    /// longer than the first reading waits.
+    static func found(at url: HTTPURL, pace: Duration = .seconds(1)) async throws -> FollowedClock {
+        while true {
+            do throws(Failure) {
+                return try await FollowedClock(at: url, pace: pace)
+            } catch {
+                guard case .noAnswer = error else { throw error }
+            }
+        }
     }
 }
