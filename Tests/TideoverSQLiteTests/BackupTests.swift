@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import TideoverCore
 import TideoverLocks
@@ -170,12 +171,26 @@ import TideoverStorage
     }
 
     @Test func `a server's copy includes concurrent writes, and its log is short`() async throws {
-        let storage = try SQLiteStorage(path: folder.database)
+        let (isHeld, isWaiting) = (Locked(false), Locked(false))
+        let storage = try folder.open { _ in
+            while isHeld.withLock({ $0 }) {
+                isWaiting.withLock { $0 = true }
+                usleep(1_000)
+            }
+        }
         try await fill(storage, 0..<40_000)
+        // While the writer waits, the copy cannot end before the second one is requested.
+        isHeld.withLock { $0 = true }
+        let held = Task {
+            try await storage.add([Tally(environment: nil, kind: "k1", name: "1"): 1], app: "cards")
+        }
+        while !isWaiting.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
         let begun = try storage.beginCopy()
         #expect(begun.state == .copying)
         let busy = #expect(throws: StorageError.self) { try storage.beginCopy() }
         #expect(busy?.reason == .busy)
+        isHeld.withLock { $0 = false }
+        try await held.value
         // Changes new and old rows all over the file, in many transactions.
         var number = 40_000
         while try #require(storage.copyReport).state == .copying {

@@ -170,7 +170,7 @@ struct ObjectPoolTests {
             }
         }
         #expect(done.load(ordering: .sequentiallyConsistent) == 80)
-        #expect(most.load(ordering: .sequentiallyConsistent) == 2)
+        #expect((1...2).contains(most.load(ordering: .sequentiallyConsistent)))
     }
 
     @Test func `a closure that throws frees its lane`() {
