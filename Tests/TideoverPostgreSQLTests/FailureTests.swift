@@ -98,8 +98,9 @@ import TideoverStorage
     @Test func `is locked by others ends reads and writes in time`() async throws {
         let database = try TestDatabase()
         var options = PostgreSQLOptions()
-        options.readTimeout = 200
-        options.writeTimeout = 200
+        // The commits without a lock in their way must also end within this time.
+        options.readTimeout = 2_000
+        options.writeTimeout = 2_000
         try await withStorage(database, options) { storage in
             _ = try await storage.commit(Work.commit(0), derive: Work.derive)
             let lock = try database.hold("LOCK TABLE customer IN ACCESS EXCLUSIVE MODE")
@@ -166,13 +167,16 @@ import TideoverStorage
         try await withStorage(database) { storage in
             _ = try await storage.commit(Work.commit(1_000, of: 1_000), derive: Work.derive)
             let lock = try database.hold("SELECT app FROM app_lock FOR UPDATE")
+            let begun = Locked(0)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<100 {
                     group.addTask {
+                        begun.withLock { $0 += 1 }
                         let commit = Work.commit(number, of: number)
                         _ = try await storage.commit(commit, derive: Work.derive)
                     }
                 }
+                while begun.withLock({ $0 }) < 100 { try await Task.sleep(for: .milliseconds(5)) }
                 try await Task.sleep(for: .milliseconds(300))
                 let before = storage.roundTripCount
                 lock.release()
