@@ -3,7 +3,7 @@ import Testing
 
 @testable import TideoverCommandLine
 
-@Suite(.timeLimit(.minutes(5))) struct BackgroundWriterTests {
+@Suite(.timeLimit(.minutes(20))) struct BackgroundWriterTests {
     private static func line(_ text: String) -> [UInt8] { Array("\(text)\n".utf8) }
 
     private static func notice(_ count: Int) -> [UInt8] { line("dropped \(count)") }

@@ -132,7 +132,7 @@ import TideoverSignatures
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(20)),
         arguments: [
             (#""P1M", price: "9.99 USD", grace: "7 d""#, #""1 s", price: "9.99 USD""#),
             ("start:", "delivery: { lag: '40 d' }, start:"),

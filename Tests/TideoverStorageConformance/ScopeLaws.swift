@@ -49,7 +49,7 @@ extension StorageLaw {
                         try? await storage.add([tally: 1], app: Sample.app)
                         isCommitted.update { $0 = true }
                     }
-                    let waited = isCommitted.wait(upTo: 60_000) { $0 ? true : nil }
+                    let waited = isCommitted.wait(upTo: 1_200_000) { $0 ? true : nil }
                     return Found(
                         before: before,
                         after: try reader.counts(app: Sample.app),
