@@ -173,7 +173,8 @@ import TideoverLives
         #expect(ended.guidance.advice?.productId == "monthly")
         #expect(
             try ExplanationTests.explain(failed, grant, at: "2026-08-25").reply == [
-                "Your subscription ended on 17 June 2026 because the payment could not be collected.",
+                "Your subscription ended on 17 June 2026 because the payment could not be "
+                    + "collected.",
                 "The access that we had given you ended on 20 August 2026.",
             ]
         )

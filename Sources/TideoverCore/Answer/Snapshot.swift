@@ -292,8 +292,8 @@ extension Standing {
     /// expired ones the later end comes first: a purchase that ended long ago must not hide that a
     /// newer one may have renewed. Access that was given by hand and has ended comes after every
     /// purchase that has ended: it must not hide a failed payment. The end of grace is `graceUntil`
-    /// if known: Google moves the expiry of each product daily. Equal answers keep the first lineage
-    /// by key. A purchase that was never paid is not ranked: any other answer is better.
+    /// if known: Google moves the expiry of each product daily. Equal answers keep the first
+    /// lineage by key. A purchase that was never paid is not ranked: any other answer is better.
     func isBetter(than other: Standing) -> Bool {
         guard isRanked, other.isRanked else { return isRanked }
         let mine = (worth, sold, lapsed, confidence.worth, lasting)
@@ -388,8 +388,8 @@ public struct Snapshot: Hashable, Sendable {
     public struct Entitlement: Hashable, Sendable {
         public var name: String
         public var standing: Standing
-        /// The end of unbroken confirmed access; nil is permanent if there is access. Without access
-        /// it is when the deciding purchase, or access given by hand after it, ended.
+        /// The end of unbroken confirmed access; nil is permanent if there is access. Without
+        /// access it is when the deciding purchase, or access given by hand after it, ended.
         public var accessUntil: Instant?
         /// When state, reason, access or confidence next differs if the store reports nothing more.
         public var nextChange: Instant?
