@@ -1,5 +1,8 @@
 /// How many subscribers at the start of a time range were not subscribed at its end, and why.
 ///
+/// A subscription that ends at the very instant at which one range ends and the next one starts has
+/// churned in the first, and is no subscriber of the second.
+///
 /// The denominator is every customer with their own paid subscription that was running, in grace,
 /// on hold or paused at the first instant. Trials have their own report; family-shared purchases
 /// are excluded.
@@ -93,23 +96,18 @@ extension LineageTimeline {
     fileprivate func fate(over range: Range<Instant>) -> Fate {
         var ending: Transition?
         var isOver = false
-        for event in transitions where range.contains(event.at) {
+        for event in transitions where range.lowerBound < event.at && event.at <= range.upperBound {
             // A refund after the end is not the reason for it.
             if event.endsSubscription, !isOver { ending = event }
             isOver = event.state == .expired && (isOver || event.endsSubscription)
         }
-        guard let last = steps.step(before: range.upperBound) else { return .unconfirmed }
+        guard let last = steps.step(at: range.upperBound) else { return .unconfirmed }
         if last.phase.isSubscribed { return ending == nil ? .subscribed : .returned }
         // A refund may be dated before access ends: Google Play ends it with a later message, and a
         // renewal may be refunded before it begins.
         if !isOver, last.phase == .ended, last.standing.reason.isTakingBack { return .takenBack }
         return ending?.fate ?? .unconfirmed
     }
-}
-
-extension LineageSteps {
-    /// Returns the step that contains the last millisecond before an instant.
-    fileprivate func step(before instant: Instant) -> Step? { step(at: instant - Milliseconds(1)) }
 }
 
 extension Phase {

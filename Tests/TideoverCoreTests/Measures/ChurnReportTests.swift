@@ -62,6 +62,17 @@ import TideoverLives
         #expect(row.churn == Share(isChurn ? 1 : 0, of: 1))
     }
 
+    @Test func `an end at the border of two ranges is in the first alone`() {
+        let life = Self.month.outlook(of: 30, said: 10, renews: false)
+        func rows(_ first: Int64, _ last: Int64) -> [ChurnReport.Row] {
+            let range = Diary.day(first)..<Diary.day(last)
+            return ChurnReport(of: [life.timeline(until: 60)], over: range).rows
+        }
+        #expect(rows(20, 30).map(\.atStart) == [1])
+        #expect(rows(20, 30).map(\.voluntary) == [1])
+        #expect(rows(30, 60).isEmpty)
+    }
+
     @Test func `trials, later starters and family members are not in the denominator`() {
         let lives = [
             Diary("a").term(0, 30, trial: true), Diary("b").term(30, 60),
