@@ -42,26 +42,19 @@ extension FailureFigures {
         )
     }
 
-    /// Returns the figures of issues that were seen at several instants, in order. An issue that
-    /// seemed to have ended may go on later.
-    static func history(
-        at instants: [Instant],
-        _ issues: (Instant) -> [BillingIssue]
-    ) -> [FailureFigures] {
-        var order: [String] = []
-        var known: [String: FailureFigures] = [:]
-        for instant in instants {
-            for issue in issues(instant) {
-                if known[issue.id] == nil { order.append(issue.id) }
-                known[issue.id, default: FailureFigures(issue, changes: [])]
-                    .change(to: issue.outcome.failureState, at: instant)
+    /// Creates the figures of an issue that may have gone on after it seemed to have ended.
+    /// `purchasedAt` is when another purchase first gave what was lost; nil if none did.
+    fileprivate init(_ history: IssueHistory, purchasedAt: Instant? = nil) {
+        let first = history.versions[0].issue
+        self.init(enteredAt: first.enteredAt, price: first.moneyAtRisk, changes: [])
+        for (position, version) in history.versions.enumerated() {
+            let next = position + 1 < history.versions.count ? history.versions[position + 1] : nil
+            let until = next?.from ?? .distantFuture
+            change(to: version.issue.state(at: version.from, purchasedAt), at: version.from)
+            if let purchasedAt, version.from < purchasedAt, purchasedAt < until {
+                change(to: version.issue.state(at: purchasedAt, purchasedAt), at: purchasedAt)
             }
         }
-        return order.compactMap { known[$0] }
-    }
-
-    private init(_ issue: BillingIssue, changes: [Change]) {
-        self.init(enteredAt: issue.enteredAt, price: issue.moneyAtRisk, changes: changes)
     }
 
     private mutating func change(to state: FailureState, at instant: Instant) {
@@ -73,12 +66,29 @@ extension FailureFigures {
 extension CustomerTimeline {
     /// Returns the figures of a customer's failed renewals, for every instant.
     package static func failures(of record: CustomerRecord) -> [FailureFigures] {
-        let history = record.history
-        let whole = CustomerTimeline(record, history, until: .distantFuture)
+        let whole = CustomerTimeline(record, until: .distantFuture)
         guard whole.revisesIssues else { return whole.issues.map { FailureFigures($0) } }
-        let instants = Set(whole.lineages.flatMap { $0.steps.all.map(\.from) }).sorted()
-        return FailureFigures.history(at: instants) {
-            CustomerTimeline(record, history, until: $0).issues
+        return whole.revisedFailures
+    }
+
+    /// The figures of each issue, in the order in which they were entered.
+    private var revisedFailures: [FailureFigures] {
+        let histories = zip(lineages, lineageRecords).flatMap { lineage, lineageRecord in
+            lineage.issueHistories.filter { lineageRecord.isOwned(at: $0.enteredAt) }
+        }
+        let entered = transitions.lazy.filter { $0.kind == .billingIssueEntered }
+        let losses = Dictionary(
+            entered.map { ($0.id, $0.entitlements) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        let purchases = transitions.filter(\.isOwnPurchase)
+        return histories.inOrder { $0.enteredAt < $1.enteredAt }.map { history in
+            let issue = history.versions[0].issue
+            let later = purchases[purchases.endOfPrefix { $0.at <= issue.enteredAt }...]
+            let purchase = losses[issue.id].flatMap { lost in
+                later.first { $0.replaces(lost, of: issue) }
+            }
+            return FailureFigures(history, purchasedAt: purchase?.at)
         }
     }
 
@@ -94,11 +104,52 @@ extension CustomerTimeline {
 }
 
 extension LineageTimeline {
-    /// Returns the figures of a purchase's failed renewals, for every instant. `timeline` returns
-    /// the timeline of the same facts up to another instant.
-    package func failures(_ timeline: (Instant) -> LineageTimeline) -> [FailureFigures] {
+    /// The figures of a purchase's failed renewals, for every instant. Requires a timeline that
+    /// extends to the distant future.
+    package var failures: [FailureFigures] {
         guard reopensIssues else { return issues.map { FailureFigures($0) } }
-        return FailureFigures.history(at: steps.all.map(\.from)) { timeline($0).issues }
+        return issueHistories.map { FailureFigures($0) }
+    }
+
+    /// Each issue as it was from step to step, ordered by when they were entered.
+    fileprivate var issueHistories: [IssueHistory] {
+        var histories: [IssueHistory] = []
+        var builder = TransitionBuilder(steps, evidenceIndex)
+        for step in steps.all {
+            builder.move(to: step)
+            // One step changes no other issue.
+            guard let issue = builder.lastIssue else { continue }
+            if issue.id != histories.last?.id { histories.append(IssueHistory(id: issue.id)) }
+            histories[histories.count - 1].add(issue, from: step.from)
+        }
+        return histories
+    }
+}
+
+/// A failed renewal as it was at each instant, from the observations of its purchase alone.
+private struct IssueHistory {
+    let id: String
+    /// Oldest first; at least one.
+    private(set) var versions: [(from: Instant, issue: BillingIssue)] = []
+
+    init(id: String) {
+        self.id = id
+    }
+
+    var enteredAt: Instant { versions[0].issue.enteredAt }
+
+    mutating func add(_ issue: BillingIssue, from instant: Instant) {
+        if issue != versions.last?.issue { versions.append((instant, issue)) }
+    }
+}
+
+extension BillingIssue {
+    /// Returns the state at an instant, if another purchase gave what was lost.
+    fileprivate func state(at instant: Instant, _ purchasedAt: Instant?) -> FailureState {
+        guard let purchasedAt, purchasedAt <= instant, isOpen(at: purchasedAt) else {
+            return outcome.failureState
+        }
+        return .recovered
     }
 }
 

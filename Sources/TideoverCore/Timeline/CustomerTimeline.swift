@@ -208,16 +208,13 @@ private struct CustomerStory {
             entered.map { ($0.id, $0.entitlements) },
             uniquingKeysWith: { first, _ in first }
         )
-        let purchases = transitions.filter {
-            $0.kind.isPurchase && !$0.isFamilyShared && $0.lineage.store != .tideover
-        }
+        let purchases = transitions.filter(\.isOwnPurchase)
         for position in issues.indices {
             let issue = issues[position]
             guard !issue.isRecoveredByPurchase,
                 let lost = losses[issue.id],
                 let purchase = purchases.first(where: {
-                    $0.lineage != issue.lineage && issue.isOpen(at: $0.at)
-                        && !$0.entitlements.allSatisfy { !lost.contains($0) }
+                    issue.isOpen(at: $0.at) && $0.replaces(lost, of: issue)
                 })
             else { continue }
             let recovered = Transition(purchase, mending: issue)
@@ -238,12 +235,19 @@ extension CustomerRecord.LineageRecord {
     }
 }
 
-extension Transition.Kind {
-    fileprivate var isPurchase: Bool {
-        switch self {
-        case .started, .resubscribed, .trialStarted: true
-        default: false
+extension Transition {
+    /// Whether the customer bought something that can end a billing issue.
+    var isOwnPurchase: Bool {
+        guard !isFamilyShared, lineage.store != .tideover else { return false }
+        switch kind {
+        case .started, .resubscribed, .trialStarted: return true
+        default: return false
         }
+    }
+
+    /// Whether this purchase gives some of the entitlements that an issue of another one lost.
+    func replaces(_ lost: [String], of issue: BillingIssue) -> Bool {
+        lineage != issue.lineage && entitlements.contains(where: lost.contains)
     }
 }
 
@@ -252,7 +256,7 @@ extension BillingIssue {
         if case .recoveredByNewPurchase = outcome { true } else { false }
     }
 
-    fileprivate func isOpen(at instant: Instant) -> Bool {
+    func isOpen(at instant: Instant) -> Bool {
         enteredAt < instant && instant < endedAt ?? .distantFuture
     }
 }

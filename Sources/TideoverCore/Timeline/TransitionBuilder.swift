@@ -52,6 +52,13 @@ struct TransitionBuilder: Sendable {
         return closed + (issue.map { [$0.record] } ?? [])
     }
 
+    /// The issue that the last step may have changed: the open one, otherwise the one that ended
+    /// last.
+    var lastIssue: BillingIssue? {
+        guard steps.lineage.ownership == .purchased else { return nil }
+        return issue?.record ?? closed.last
+    }
+
     mutating func move(to step: Step) {
         if let due = cleanup?.due, due < step.from { tellCleanup() }
         if step.phase == .running, let term = step.seenTerm, term.key != entered?.key {

@@ -189,24 +189,21 @@ struct FiguresSource {
         figures.subscription = SubscriptionFigures(whole)
         figures.lockouts = alarmed?.total(lineage, record.facts) ?? [:]
         if whole.issues.contains(where: { !record.owners.hasOwner(at: $0.enteredAt) }) {
-            figures.failures = whole.failures { timeline(of: lineage, record.facts, until: $0) }
-                .filter { !record.owners.hasOwner(at: $0.enteredAt) }
+            figures.failures = whole.failures.filter {
+                !record.owners.hasOwner(at: $0.enteredAt)
+            }
         }
         return (figures, !whole.issues.isEmpty)
     }
 
-    private func timeline(
-        of lineage: Lineage,
-        _ facts: [Fact],
-        until: Instant = .distantFuture
-    ) -> LineageTimeline {
+    private func timeline(of lineage: Lineage, _ facts: [Fact]) -> LineageTimeline {
         let history = app.policyHistory(in: environment)
         return LineageTimeline(
             lineage: lineage,
             facts: facts,
             catalogue: history.catalogue,
             policy: history.policy,
-            until: until
+            until: .distantFuture
         )
     }
 

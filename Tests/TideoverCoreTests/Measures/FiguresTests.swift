@@ -31,7 +31,7 @@ import TideoverLives
         let whole = life.told(until: .distantFuture)
         var figures = ReportFigures()
         figures.subscription = SubscriptionFigures(whole)
-        figures.failures = whole.failures { life.told(until: $0) }
+        figures.failures = whole.failures
         figures.lockouts = [.grace: .minutes(5), .judgement: .days(400)]
         figures = try stored(figures)
         for instant in life.history.boundaries(policy: life.policy).sorted().prefix(60) {
