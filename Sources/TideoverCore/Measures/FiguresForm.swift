@@ -5,7 +5,7 @@
 /// derived again under another stamp.
 package enum FiguresForm {
     /// Incremented when the form or the meaning of figures changes.
-    package static let revision = 4
+    package static let revision = 5
 
     package static func bytes(of figures: ReportFigures) -> [UInt8] {
         var writer = FiguresWriter()

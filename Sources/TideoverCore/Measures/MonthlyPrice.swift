@@ -46,6 +46,18 @@ struct MonthlyPrice: Hashable, Sendable {
         self.length = length
     }
 
+    /// Returns the price of the renewal that is due at an instant, for the period that it pays for;
+    /// nil if either is unknown.
+    init?(ofRenewalOf term: TermRecord, at instant: Instant, in catalogue: Catalogue) {
+        let next = term.renewal(at: instant, in: catalogue)
+        let product = catalogue[next.productId]
+        let isSame = next.productId == term.term.productId
+        let period = isSame ? term.term.renewalPeriod(product) : product?.period
+        guard let price = next.price, let length = period.flatMap(Length.init) else { return nil }
+        self.price = price
+        self.length = length
+    }
+
     /// Returns the price of both, for the shortest length that is a multiple of both lengths; nil
     /// if there is none, or if the currencies differ.
     func adding(_ other: MonthlyPrice) -> MonthlyPrice? {
@@ -65,11 +77,16 @@ extension Term {
     /// The period that the price pays for. A commitment is paid by the month, and an offer paid up
     /// front has a period of its own.
     fileprivate func pricedPeriod(_ product: Product?) -> Period? {
-        if commitment != nil || billing == .monthly { return Period(months: 1) }
+        guard commitment == nil, billing != .monthly else { return Period(months: 1) }
         switch offer?.discount {
         case .payUpFront, .oneTime: return offer?.period
         case .freeTrial, .payAsYouGo, .unrecognised, nil: return product?.period
         }
+    }
+
+    /// The period that the price of a renewal into the same product pays for.
+    fileprivate func renewalPeriod(_ product: Product?) -> Period? {
+        commitment != nil || billing == .monthly ? Period(months: 1) : product?.period
     }
 }
 

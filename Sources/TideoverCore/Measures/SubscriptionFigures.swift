@@ -48,7 +48,12 @@ extension SubscriptionFigures.Content {
         // An add-on may be paid while the payment of another product fails.
         let others = step.addOns.filter { $0.standing.state == step.standing.state }
             .map(\.term).filter { !$0.isTrial }
-        let prices = ([term] + others).map { MonthlyPrice(of: $0, in: catalogue) }
+        let isFailing = state == .grace || state == .hold
+        let prices = ([term] + others).map { term in
+            isFailing
+                ? MonthlyPrice(ofRenewalOf: term, at: step.from, in: catalogue)
+                : MonthlyPrice(of: term, in: catalogue)
+        }
         let sum = prices.dropFirst().reduce(prices[0]) { sum, price in
             price.flatMap { sum?.adding($0) }
         }

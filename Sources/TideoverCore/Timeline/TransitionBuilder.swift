@@ -474,26 +474,9 @@ struct TransitionBuilder: Sendable {
         }
     }
 
-    /// Returns the price of the failed renewal: from its outlook; otherwise the term's price if it
-    /// renews into the same product; otherwise the catalogue's, unless the customer pays in another
-    /// currency.
     private func moneyAtRisk(of term: TermRecord, at step: Step) -> Money? {
         guard steps.lineage.ownership == .purchased else { return nil }
-        let product = term.term.productId
-        let outlook = term.outlooks.newest(by: step.from) ?? term.outlooks.first
-        let next = outlook?.value.renewsInto ?? product
-        // While the payment is retried, the customer may choose another product for the next term.
-        let stated = term.outlooks.last {
-            $0.value.renewalPrice != nil && $0.value.renewsInto ?? product == next
-        }
-        let same = next == product && term.term.offer == nil ? term.term.price : nil
-        return stated?.value.renewalPrice ?? same ?? listedPrice(of: next, after: term, at: step)
-    }
-
-    private func listedPrice(of product: String, after term: TermRecord, at step: Step) -> Money? {
-        let listed = steps.catalogue.value(at: step.from)[product]?.price
-        guard let currency = term.term.price?.currency else { return listed }
-        return listed?.currency == currency ? listed : nil
+        return term.renewal(at: step.from, in: steps.catalogue.value(at: step.from)).price
     }
 }
 
@@ -509,6 +492,31 @@ extension Reason {
 
 extension TermRecord {
     var isTrial: Bool { term.offer?.discount == .freeTrial }
+
+    /// Returns the product of the renewal that is due at an instant, and its price: from its
+    /// outlook; otherwise the term's price if it renews into the same product; otherwise the
+    /// catalogue's, unless the customer pays in another currency.
+    func renewal(
+        at instant: Instant,
+        in catalogue: Catalogue
+    ) -> (productId: String, price: Money?) {
+        let product = term.productId
+        let outlook = outlooks.newest(by: instant) ?? outlooks.first
+        let next = outlook?.value.renewsInto ?? product
+        // While the payment is retried, the customer may choose another product for the next term.
+        let stated = outlooks.last {
+            $0.value.renewalPrice != nil && $0.value.renewsInto ?? product == next
+        }
+        let same = next == product && term.offer == nil ? term.price : nil
+        let price = stated?.value.renewalPrice ?? same ?? listedPrice(of: next, in: catalogue)
+        return (next, price)
+    }
+
+    private func listedPrice(of product: String, in catalogue: Catalogue) -> Money? {
+        let listed = catalogue[product]?.price
+        guard let currency = term.price?.currency else { return listed }
+        return listed?.currency == currency ? listed : nil
+    }
 
     /// Whether it begins no later than another one ends.
     fileprivate func follows(_ former: TermRecord) -> Bool {

@@ -184,6 +184,18 @@ import TideoverLives
         #expect(point[.active] == 3)
     }
 
+    @Test func `a failed renewal after an introductory period counts its full price`() throws {
+        let go = Offer(kind: .introductory, discount: .payAsYouGo, period: Period(iso8601: "P1Y"))
+        let price = Money(milliunits: 24_000, currency: "EUR")
+        let life = Diary("1").term(0, 365, product: Diary.yearly, offer: go, price: price)
+            .outlook(of: 365, said: 365, failing: true, grace: 381)
+        let report = Self.report([life], until: 390, at: [20, 370])
+        #expect(report.points.map { $0.revenue.map(\.recurring) } == [[2_000], [0], [0]])
+        #expect(report.points.map { $0.revenue.map(\.grace) } == [[0], [5_000], [0]])
+        #expect(report.points.map { $0.revenue.map(\.hold) } == [[0], [0], [5_000]])
+        #expect(report.failures.money.map(\.atRisk) == [60_000])
+    }
+
     // MARK: The other reports
 
     @Test func `the running trials are those of the trial report`() {
