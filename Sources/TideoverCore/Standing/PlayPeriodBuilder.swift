@@ -471,7 +471,8 @@ extension TermDraft {
             isRetrying: statement.isFailing ? true : nil,
             graceEnd: statement.state == .inGrace
                 ? statement.graceUntil ?? statement.expiry : nil,
-            renewalPrice: item.renewalPrice
+            // The store states no price of the product that takes its place.
+            renewalPrice: item.replacement == nil ? item.renewalPrice : nil
         )
         outlooks.append(Observation(outlook, like: observation.word))
         guard let status = statement.state.status else { return }

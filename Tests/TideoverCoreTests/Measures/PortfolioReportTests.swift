@@ -157,6 +157,36 @@ import TideoverLives
         #expect(report.failures.money.map(\.atRisk) == [atRisk])
     }
 
+    @Test(arguments: [nil, "yearly"])
+    func `a deferred replacement does not fail at the present product's price`(next: String?) {
+        var life = Life.play()
+        func read(_ state: PlaySubscription.State, until expiry: Instant, at asked: Instant) {
+            let item = PlayItem(
+                productId: "play",
+                expiresAt: expiry,
+                plan: .autoRenewing(isOn: true),
+                orderId: "GPA.1",
+                price: Money(text: "9.99 USD"),
+                replacement: next
+            )
+            life.read(
+                PlaySubscription(
+                    token: PlayToken("a"),
+                    askedAt: asked,
+                    state: state,
+                    items: [item],
+                    startedAt: "2026-05-01"
+                ),
+                at: asked
+            )
+        }
+        read(.active, until: "2026-06-01", at: "2026-05-01")
+        read(.inGrace, until: "2026-06-02", at: "2026-06-01")
+        let timeline = life.told(until: "2026-06-01T12:00:00Z")
+        let price = next == nil ? Money(text: "9.99 USD") : nil
+        #expect(timeline.issues.map(\.moneyAtRisk) == [price])
+    }
+
     /// A price is added when a state begins, and its negative when the state ends.
     @Test(arguments: [Int64.min, .max])
     func `the least and the greatest price can be counted`(price: Int64) {
