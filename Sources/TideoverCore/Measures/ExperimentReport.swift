@@ -179,8 +179,12 @@ extension ExperimentReport.Row {
     private func sentence(_ entries: Int) -> String {
         if let alarm { return "Stop it: \(alarm.rawValue) rise with this arm." }
         guard let difference, difference.isFound else {
-            guard entries >= needed, let difference else {
+            guard entries >= needed else {
                 return "Not enough data: \(entries.grouped) of about \(needed.grouped) needed."
+            }
+            guard let difference else {
+                return "Not enough data: in each arm \(Self.fewest) must have recovered in time, "
+                    + "and \(Self.fewest) must not."
             }
             return "No difference found: \(range(of: difference))."
         }

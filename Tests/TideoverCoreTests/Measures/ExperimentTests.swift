@@ -341,6 +341,20 @@ import TideoverLives
         #expect(row.sentence.hasSuffix(" of about 3,700 needed."))
     }
 
+    @Test func `an experiment of many young entries does not claim that entries are missing`() {
+        let young = KaplanMeier.Observation(.days(3), happened: false)
+        let entries = Self.experiment.arms.flatMap { arm in
+            (0..<4_000).map { _ in
+                ExperimentEntry(arm: arm.name, recovery: young, lockout: young, refund: young)
+            }
+        }
+        let report = ExperimentReport(of: entries, in: Self.experiment, asOf: "2026-07-01")
+        #expect(
+            report.rows[1].sentence
+                == "Not enough data: in each arm 25 must have recovered in time, and 25 must not."
+        )
+    }
+
     @Test func `a large effect is found and stated in a sentence`() throws {
         let world = ExperimentWorld(seed: 2, customers: 3000, effect: 0.2)
         let report = world.report(at: ExperimentWorld.start + .days(395))
