@@ -7,12 +7,13 @@ import TideoverHTTP
 extension Tideover {
     /// Starts the kit with StoreKit, URLSession and a file in Application Support. On tvOS, where
     /// an app may write only to its caches, the file is there. Call it in the app's
-    /// initializer, and again for another customer after the former store was released.
+    /// initializer, and again for another customer. The former store then ends.
     @MainActor
     public static func start(_ configuration: Configuration) throws -> EntitlementStore {
         let folder = Self.folder.appending(path: "Tideover")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return start(
+        current?.stop()
+        let store = start(
             configuration,
             source: .storeKit,
             file: .onDisk(path: folder.appending(path: "kept.json").path(percentEncoded: false)),
@@ -22,7 +23,13 @@ extension Tideover {
                 return key?.isValidSignature(signature, for: message) ?? false
             }
         )
+        current = store
+        return store
     }
+
+    /// The store of the kept file. A view can hold a former one for a while, and both would replace
+    /// the file.
+    @MainActor private static weak var current: EntitlementStore?
 
     /// An Apple TV refuses to create Application Support; a simulator does not.
     private static var folder: URL {

@@ -90,6 +90,13 @@ public final class EntitlementStore {
     /// Reports that time passed. The store also wakes up by itself.
     package func seeClock() { runtime?.send(.clockSeen) }
 
+    /// Ends the store although a view may still hold it. Its answers stay as they are, and it
+    /// observes, requests and writes nothing more.
+    package func stop() {
+        runtime?.stop()
+        for stream in streams.values { stream.finish() }
+    }
+
     /// Returns when no effect of the store is pending.
     package func settled() async { await runtime?.settled() }
 

@@ -14,6 +14,7 @@ final class KitRuntime {
     /// Events that occurred while actions were carried out.
     private var nested: [EntitlementMachine.Event] = []
     private var isCarryingOut = false
+    private var isStopped = false
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
     private var messages: Task<Void, Never>?
@@ -44,6 +45,15 @@ final class KitRuntime {
         listening?.cancel()
         messages?.cancel()
         waking?.cancel()
+    }
+
+    /// Ends it although something may still hold it: later events change nothing.
+    func stop() {
+        isStopped = true
+        listening?.cancel()
+        messages?.cancel()
+        waking?.cancel()
+        endRestore(.notAnswered)
     }
 
     var customer: CustomerID { settings.customer }
@@ -92,7 +102,8 @@ final class KitRuntime {
     }
 
     func restore() async -> RestoreOutcome {
-        await withCheckedContinuation { continuation in
+        guard !isStopped else { return .notAnswered }
+        return await withCheckedContinuation { continuation in
             restores.append(continuation)
             send(.restoreAsked)
         }
@@ -101,6 +112,7 @@ final class KitRuntime {
     /// Handles an event. One that occurs while actions are carried out, such as a call of the app
     /// from `onChange`, waits for the rest of them: an older answer must not follow a newer one.
     func send(_ event: EntitlementMachine.Event) {
+        guard !isStopped else { return }
         guard machine != nil else {
             early.append(event)
             return
@@ -109,7 +121,7 @@ final class KitRuntime {
         guard !isCarryingOut else { return }
         isCarryingOut = true
         defer { isCarryingOut = false }
-        while !nested.isEmpty {
+        while !isStopped, !nested.isEmpty {
             let actions = machine?.happened(nested.removeFirst(), at: effects.clock()) ?? []
             for action in actions { carryOut(action) }
         }
