@@ -32,6 +32,7 @@ extension StoreSource {
                     continuation.yield(.statusChanged)
                 }
             }
+            // It is only handed back to the center, which any thread may do.
             nonisolated(unsafe) let clock = center.addObserver(
                 forName: clockChange,
                 object: nil,
