@@ -30,7 +30,8 @@ public struct Entitlement: Hashable, Sendable {
     public var offer: OfferedTrial?
     /// The prompt for a failed payment of this entitlement; nil if there is none to show.
     public var prompt: RecoveryPrompt?
-    /// The message for a screen; nil if there is none to show, and in answers from a pass.
+    /// The message for a screen; nil if there is none to show, in answers from a pass, and once a
+    /// server's answer is past the end that it stated.
     public var words: ScreenWords?
     /// Whether a purchase of it is waiting for approval.
     public var isWaiting = false
