@@ -66,7 +66,7 @@ final class KitRuntime {
     /// Subscribes to updates first, so that a transaction that arrives while the file is read is
     /// not lost.
     func start() async {
-        guard listening == nil else { return }
+        guard listening == nil, !isStopped else { return }
         let updates = effects.source.updates()
         listening = Task { [weak self] in
             for await update in updates { self?.receive(update) }
@@ -94,6 +94,7 @@ final class KitRuntime {
         _ source: AsyncStream<StoreMessage>,
         display: @escaping @MainActor (StoreMessage) -> Void
     ) {
+        guard !isStopped else { return }
         self.display = display
         messages?.cancel()
         messages = Task { [weak self] in
