@@ -176,6 +176,25 @@ import TideoverJSON
         #expect(try verdicts()["workers"] == "ok")
     }
 
+    @Test func `has webhooks that the doctor reports`() async throws {
+        let server = try RunningServer(try configure("one"))
+        defer { server.kill() }
+        let path = try configure("beside", listen: server.url.dropFirst("http://".count))
+        let url = "https://example.com/hooks"
+        _ = try RunningServer.run("webhooks", "add", url, "--config", path)
+        let listed = try RunningServer.run("webhooks", "list", "--json", "--config", path)
+        let webhook = try JSONDocument(Array(listed.utf8)).root["webhooks"]?[0]
+        let id = try #require(webhook?["id"]?.string)
+        _ = try RunningServer.run("webhooks", "disable", id, "--config", path)
+        func verdict() throws -> String? {
+            let text = try RunningServer.run("doctor", "--json", "--config", path)
+            let findings = try JSONDocument(Array(text.utf8)).root["findings"]
+            return findings?.elements.first { $0["check"]?.string == "webhook" }?["verdict"]?
+                .string
+        }
+        #expect(try await delay { (try? verdict()) == "warning" } != nil)
+    }
+
     @Test func `adds and disables a webhook for all of them`() async throws {
         let path = try configure("both")
         let admin = try RunningServer.run("keys", "add", "--kind", "admin", "--config", path)

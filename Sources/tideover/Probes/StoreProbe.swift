@@ -69,11 +69,11 @@ struct StoreProbe {
         return [Finding.replay(of: app.id, in: environment, answer)].compactMap(\.self)
     }
 
-    /// Reports the state of webhooks, if the server answers.
+    /// Reports the state of webhooks, from the server or from the PostgreSQL database.
     private func webhooks(of app: Configuration.App) async -> [Finding] {
         let adminClient = AdminClient(configuration, path, server: nil, output)
         let request = Request(path: "/v1/apps/\(app.id)/webhooks")
-        guard let answer = try? await adminClient.runOnServer(request) else { return [] }
+        guard let answer = try? await adminClient.run(request, onlyReads: true) else { return [] }
         return Finding.webhooks(of: app.id, answer)
     }
 
