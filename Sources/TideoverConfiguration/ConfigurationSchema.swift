@@ -17,6 +17,9 @@ extension ConfigurationSection {
             default: "\(ListenAddress.standard)"
         )
         let sdkListen = value("sdkListen", .listenAddress)
+        if sdkListen == listen, listen.port != 0 {
+            report(.repeated("\(listen)", firstLine: nil), of: "sdkListen")
+        }
         let adminKeyFile = value("adminKeyFile", .fileName)
         let allowsReadableSecrets = value("allowReadableSecrets", .yesOrNo, default: "false")
         let checksRevocation = value("checkRevocation", .yesOrNo, default: "true")

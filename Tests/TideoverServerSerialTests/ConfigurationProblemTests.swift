@@ -382,6 +382,15 @@ import TideoverSignatures
         #expect(problems(text).joined().contains("`allowNetworks`"))
     }
 
+    @Test func `the SDKs have an address of their own, or none`() {
+        for (address, isRefused) in [("127.0.0.1:8080", true), ("127.0.0.1:0", false)] {
+            let server = #"{ server: { listen: "\#(address)", sdkListen: "\#(address)" }, apps"#
+            let expected: [ConfigurationProblem.Reason] =
+                isRefused ? [.repeated(address, firstLine: nil)] : []
+            #expect(reasons(app("").replacing("{ apps", with: server)) == expected)
+        }
+    }
+
     @Test func `two webhooks with one id, and webhooks of unknown apps, are problems`() {
         let hooks = #"""
             { id: "a", url: "https://example.com/1", secretFile: "s" },
