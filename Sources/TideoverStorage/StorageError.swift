@@ -89,11 +89,15 @@ extension StorageError: CustomStringConvertible {
         case .busy: "Try again in a moment; if it lasts, look for a program that holds it open."
         case .unavailable: "Check the address, the network and the database server; then try again."
         case .full: "Free some space or allow a greater size; reading goes on, nothing is lost."
-        case .readOnly: "Give this user the right to write to the file and its folder."
-        case .notPermitted: "Give this user the right to read and write the file and its folder."
+        case .readOnly:
+            "Give this user the right to write to the file and its folder, or name the database "
+                + "that can be written to."
+        case .notPermitted:
+            "Give this user the right to read and write the file and its folder, or to create and "
+                + "use tables in the database."
         case .missingFolder: "Create the folder, or name another one in the configuration."
         case .corrupt: "Stop the server, keep a copy, check the disk, and restore a backup."
-        case .notAStorage: "Name another file in the configuration."
+        case .notAStorage: "Name another file or database in the configuration."
         case .locked: "Stop that process, or ask the running server instead."
         case .replaced: "Put the file back, or restart the server with the file that is there."
         case .newerSchema: "Run the newer version, or restore a backup made before the upgrade."

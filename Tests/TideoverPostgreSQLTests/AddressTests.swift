@@ -33,6 +33,14 @@ import TideoverStorage
         #expect(try setting("client_encoding", of: other) == "UTF8")
     }
 
+    @Test(arguments: [.notPermitted, .readOnly, .notAStorage] as [StorageError.Reason])
+    func `that is refused has advice about a database, not only about a file`(
+        reason: StorageError.Reason
+    ) {
+        let error = StorageError(reason, place: "the PostgreSQL database t")
+        #expect(error.advice.contains("database"))
+    }
+
     @Test(arguments: [
         "postgres://u:secret@db/t", "postgres://db/t?password=secret", "postgres://db/t?secret=1",
         "postgres://secret%zz@db/t", "host=db password=secret dbname=t",
