@@ -273,10 +273,11 @@ class Cache(unittest.TestCase):
         self.assertEqual(len(self.server.requests), 3)
 
     def test_a_server_that_does_not_answer_is_waited_for_briefly_and_its_answer_is_kept(self):
-        go_on = threading.Event()
+        arrived, go_on = threading.Event(), threading.Event()
 
         def route(_, count):
             if count > 1:
+                arrived.set()
                 go_on.wait(30)
             return reply(200, self.answer)
         api, server, _ = client(route, attempts=1)
@@ -284,6 +285,7 @@ class Cache(unittest.TestCase):
         self.status()
         self.now += 30
         self.assertEqual([self.status(), self.status()], ["granted", "granted"])
+        arrived.wait(30)  # the thread that asks may start later than the answers here
         self.assertEqual((self.cache.prompt("anna")["kind"], len(server.requests)), ("none", 2))
         self.answer = snapshot(at=self.now, version=2, access=False, state="expired")
         question = self.cache._asked["anna"]
