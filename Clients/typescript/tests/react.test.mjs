@@ -149,7 +149,7 @@ test("an answer with an announced change is requested at that time", async () =>
   await mount(session, createElement(Gate));
   world.now = begin + 60;
   world.answer = snapshot({ at: world.now, version: 2, premium: { access: false, state: "expired", nextChange: null } });
-  for (let wait = 0; wait < 100 && shown.at(-1) !== "denied"; wait += 1) {
+  for (let wait = 0; wait < 3_000 && shown.at(-1) !== "denied"; wait += 1) {
     await act(async () => new Promise((resolve) => setTimeout(resolve, 20)));
   }
   assert.equal(shown.at(-1), "denied");
