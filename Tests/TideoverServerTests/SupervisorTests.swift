@@ -10,7 +10,7 @@ import TideoverStorage
 @testable import TideoverTestServer
 
 /// The supervision of the server's workers, seen through the log, `/metrics` and `/readyz`.
-@Suite(.timeLimit(.minutes(5))) struct SupervisorTests {
+@Suite(.timeLimit(.minutes(20))) struct SupervisorTests {
     /// An error with personal data.
     private struct Failure: Error {
         let email = "anna@example.com"

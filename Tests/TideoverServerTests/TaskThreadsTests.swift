@@ -52,7 +52,7 @@ import TideoverLocks
     }
 
     /// A task that waits for something else while the pool is closed must still end.
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(20)))
     func `a task continues after the threads have ended`() async throws {
         let threads = try TaskThreads(most: 1)
         let ended = Locked(0)

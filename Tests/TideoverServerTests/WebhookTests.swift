@@ -12,7 +12,7 @@ import TideoverStorage
 @testable import TideoverTestServer
 
 /// Webhooks from the outbox to a receiver, without sockets.
-@Suite struct WebhookTests {
+@Suite(.timeLimit(.minutes(20))) struct WebhookTests {
     /// A receiver with scripted responses; after the script it answers 200.
     final class Receiver: Sendable {
         struct Message: Sendable {
@@ -468,8 +468,7 @@ import TideoverStorage
         await server.service.synchroniseWebhooks()
         _ = try await server.post(.purchase())
         let work = Task { await server.service.work(on: [.webhooks]) }
-        let end = ContinuousClock.now + .seconds(120)
-        while receiver.received.isEmpty, ContinuousClock.now < end {
+        while receiver.received.isEmpty {
             try await Task.sleep(for: .milliseconds(10))
         }
         work.cancel()
@@ -541,8 +540,7 @@ import TideoverStorage
         let server = try await Self.server(receiver, [try Self.endpoint()])
         _ = try await server.post(.purchase())
         let work = Task { await server.service.work(on: [.webhooks]) }
-        let end = ContinuousClock.now + .seconds(120)
-        while receiver.received.count < 2, ContinuousClock.now < end {
+        while receiver.received.count < 2 {
             try await Task.sleep(for: .milliseconds(10))
         }
         work.cancel()
