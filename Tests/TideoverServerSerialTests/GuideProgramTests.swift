@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import TideoverJSON
+import TideoverLocks
 import TideoverTestProcesses
 
 @testable import TideoverTestServer
@@ -185,25 +186,36 @@ enum ShellTools {
 
     struct NoPort: Error {}
 
-    /// Returns distinct loopback ports that are free now.
+    private static let nextPort = Locked(Int.random(in: portRange))
+    private static let portRange = 22_000..<28_000
+
+    /// Returns loopback ports that are free now, and stay so: this process returns each only once,
+    /// and the system assigns ports from 32768 to other connections and listeners. None contains a
+    /// port of the guides, which would be replaced in it too.
     static func freePorts(_ count: Int) throws -> [String] {
-        var sockets: [Int32] = []
-        defer { for file in sockets { close(file) } }
-        return try (0..<count).map { _ in
-            let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            guard file >= 0 else { throw NoPort() }
-            sockets.append(file)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = inet_addr("127.0.0.1")
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let code = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                    bind(file, generic, length) | getsockname(file, generic, &length)
-                }
+        try nextPort.withLock { next in
+            var ports: [String] = []
+            for _ in portRange where ports.count < count {
+                next = next + 1 < portRange.upperBound ? next + 1 : portRange.lowerBound
+                if isFree(next) { ports.append(String(next)) }
             }
-            guard code == 0 else { throw NoPort() }
-            return String(UInt16(bigEndian: address.sin_port))
+            guard ports.count == count else { throw NoPort() }
+            return ports
+        }
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        address.sin_port = in_port_t(port).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                bind(file, generic, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
         }
     }
 }
