@@ -251,19 +251,23 @@ import TideoverServer
     }
 
     @Test func `a slow store delays a restore no longer than a receipt may take`() async throws {
-        let world = try await World(receiptTime: .seconds(5)) { request in
-            guard request.path.contains("/history/") else { return }
-            try await Task.sleep(for: .seconds(3_600))
+        // On a loaded machine the time may end before the store is asked; then there is more.
+        for seconds in [5, 20, 80, 320] {
+            let world = try await World(receiptTime: .seconds(seconds)) { request in
+                guard request.path.contains("/history/") else { return }
+                try await Task.sleep(for: .seconds(3_600))
+            }
+            let answer = try await world.post("cards.storage", as: Self.anonymous)
+            let isLate = answer.status == 503 && seconds < 320
+            if !isLate {
+                #expect(answer.status == 200)
+                #expect(Self.entitlements.filter(answer.isActive) == ["storage"])
+                let logged = world.backEnd.logged
+                #expect(logged.contains { $0.contains("a restore may lack purchases") })
+            }
+            await world.backEnd.close()
+            if !isLate { return }
         }
-        // On a loaded machine the time may end before the store is asked. A device repeats a 503.
-        var answer = try await world.post("cards.storage", as: Self.anonymous)
-        for _ in 0..<20 where answer.status == 503 {
-            answer = try await world.post("cards.storage", as: Self.anonymous)
-        }
-        #expect(answer.status == 200)
-        #expect(Self.entitlements.filter(answer.isActive) == ["storage"])
-        #expect(world.backEnd.logged.contains { $0.contains("a restore may lack purchases") })
-        await world.backEnd.close()
     }
 
     @Test func `repeated restores ask the store within the sender's budget`() async throws {
