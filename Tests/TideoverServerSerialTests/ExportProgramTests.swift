@@ -124,7 +124,7 @@ final class ExportProgramTests {
         #expect(nowhere.messages.contains("cannot write \(path("none/a.jsonl")): No such file"))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `a signal ends an export and removes the incomplete file`() async throws {
         let original = try configuration("x")
         let (asked, begun) = AsyncStream.makeStream(of: Void.self)
