@@ -13,8 +13,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export SWIFT_BACKTRACE=enable=no
 export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp:print_suppressions=0"
 # Swift Testing starts every test at once. Each test of the server has a database open, and together
-# they came close to the number of files that a process may open. With 512 of them on two processors,
-# a task waited for its turn for up to fifteen seconds, which is longer than some of what is tested.
+# they came close to the number of files that a process may open. With 512 at once on two
+# processors, a task waited up to fifteen seconds for its turn, longer than some limits under test.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=64
 strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
 logs=.build/ci
