@@ -1,3 +1,5 @@
+import TideoverJSON
+
 /// A validator of a representation (RFC 9110, 8.8.3): equal tags mean an unchanged response.
 public struct ETag: Hashable, Sendable, CustomStringConvertible {
     /// The text between the quotes.
@@ -12,7 +14,7 @@ public struct ETag: Hashable, Sendable, CustomStringConvertible {
     public static func strong(_ opaque: String) -> ETag { ETag(opaque, isWeak: false) }
 
     private init(_ opaque: String, isWeak: Bool) {
-        precondition(opaque.utf8.allSatisfy(Self.isAllowed), "an ETag is visible ASCII, no quotes")
+        precondition(opaque.allBytes(Self.isAllowed), "an ETag is visible ASCII, no quotes")
         self.opaque = opaque
         self.isWeak = isWeak
     }

@@ -10,13 +10,25 @@ public enum PercentEncoding {
         _ encoded: some Collection<UInt8>,
         plusIsSpace: Bool = false
     ) -> String? {
+        encoded.withContiguousStorageIfAvailable { decode($0, plusIsSpace) }
+            ?? Array(encoded).withUnsafeBufferPointer { decode($0, plusIsSpace) }
+    }
+
+    private static func decode(
+        _ encoded: UnsafeBufferPointer<UInt8>,
+        _ plusIsSpace: Bool
+    ) -> String? {
         guard encoded.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
             return text(encoded)
         }
-        return decodedBytes(encoded, plusIsSpace: plusIsSpace).flatMap(text)
+        return decodedBytes(encoded, plusIsSpace: plusIsSpace).flatMap {
+            $0.withUnsafeBufferPointer(text)
+        }
     }
 
-    private static func text(_ bytes: some Collection<UInt8>) -> String? {
+    private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        // ASCII is valid and has no marks, and most text is ASCII.
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         guard let text = String(validating: bytes, as: UTF8.self), text.isStreamSafe else {
             return nil
         }
@@ -45,7 +57,7 @@ public enum PercentEncoding {
     }
 
     private static func decodedBytes(
-        _ encoded: some Collection<UInt8>,
+        _ encoded: UnsafeBufferPointer<UInt8>,
         plusIsSpace: Bool
     ) -> [UInt8]? {
         var bytes: [UInt8] = []

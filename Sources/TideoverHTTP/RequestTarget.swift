@@ -1,3 +1,5 @@
+import TideoverJSON
+
 /// The target of a request: a path, still percent-encoded, and the query's items, decoded.
 public struct RequestTarget: Hashable, Sendable {
     /// The path as sent; starts with `/`.
@@ -11,24 +13,34 @@ public struct RequestTarget: Hashable, Sendable {
     /// spaces, `#`, anything beyond ASCII). Also returns nil if path or query do not decode
     /// strictly. In the query `+` is a space.
     public init?(_ text: String) {
-        let bytes = Self.originForm(ArraySlice(text.utf8))
-        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy(Self.isAllowed) else { return nil }
-        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
-        let path = bytes[..<mark]
-        guard PercentEncoding.decode(path) != nil,
-            let query = Self.items(bytes[mark...].dropFirst())
-        else { return nil }
-        self.path = String(decoding: path, as: UTF8.self)
+        var origin = Self.originForm(text)
+        guard let target = origin.withUTF8({ Self.parts($0) }) else { return nil }
+        self = target
+    }
+
+    private init(path: String, query: [QueryItem]) {
+        self.path = path
         self.query = query
     }
 
+    private static func parts(_ bytes: UnsafeBufferPointer<UInt8>) -> RequestTarget? {
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy(isAllowed) else { return nil }
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        let path = bytes[..<mark]
+        guard !path.contains(UInt8(ascii: "%")) || PercentEncoding.decode(path) != nil,
+            let query = items(bytes[mark...].dropFirst())
+        else { return nil }
+        return RequestTarget(path: String(decoding: path, as: UTF8.self), query: query)
+    }
+
     /// A server must accept the absolute form too (RFC 9112, 3.2.2); its host is ignored.
-    private static func originForm(_ target: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        for scheme in ["http://", "https://"] where target.starts(with: scheme.utf8) {
-            let afterScheme = target.dropFirst(scheme.utf8.count)
-            let rest = afterScheme.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
-            let hasPath = rest.first == UInt8(ascii: "/")
-            return hasPath ? rest : ArraySlice([UInt8(ascii: "/")] + rest)
+    private static func originForm(_ target: String) -> String {
+        for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
+            let afterScheme = target.utf8.dropFirst(scheme.utf8.count)
+            let rest = Substring(
+                afterScheme.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            )
+            return rest.utf8.first == UInt8(ascii: "/") ? String(rest) : "/\(rest)"
         }
         return target
     }
@@ -37,7 +49,7 @@ public struct RequestTarget: Hashable, Sendable {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "#")
     }
 
-    private static func items(_ query: ArraySlice<UInt8>) -> [QueryItem]? {
+    private static func items(_ query: Slice<UnsafeBufferPointer<UInt8>>) -> [QueryItem]? {
         var items: [QueryItem] = []
         for item in query.split(separator: UInt8(ascii: "&")) {
             let mark = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
@@ -78,22 +90,29 @@ extension Request {
     /// be: it can contain a NUL or a `/` that was sent as `%2F`, and be `..`, sent as `%2E%2E`.
     /// Never make a path of a file from it.
     public var segments: [String]? {
-        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        if path.utf8.count == 1 { return [] }
+        var path = path
+        return path.withUTF8 { Self.segments(of: $0) }
+    }
+
+    private static func segments(of path: UnsafeBufferPointer<UInt8>) -> [String]? {
+        guard path.first == UInt8(ascii: "/") else { return nil }
+        if path.count == 1 { return [] }
         var segments: [String] = []
-        for encoded in path.utf8.dropFirst().split(
-            separator: UInt8(ascii: "/"),
-            omittingEmptySubsequences: false
-        ) {
-            guard !Self.isDots(encoded), let segment = PercentEncoding.decode(encoded),
+        segments.reserveCapacity(8)
+        var rest = path.dropFirst()
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            let encoded = rest[..<end]
+            guard !isDots(encoded), let segment = PercentEncoding.decode(encoded),
                 !segment.isEmpty
             else { return nil }
             segments.append(segment)
+            guard end < rest.endIndex else { return segments }
+            rest = rest[(end + 1)...]
         }
-        return segments
     }
 
-    private static func isDots(_ encoded: some Sequence<UInt8>) -> Bool {
-        encoded.elementsEqual(".".utf8) || encoded.elementsEqual("..".utf8)
+    private static func isDots(_ encoded: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        encoded.count <= 2 && encoded.allSatisfy { $0 == UInt8(ascii: ".") } && !encoded.isEmpty
     }
 }

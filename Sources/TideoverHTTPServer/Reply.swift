@@ -47,7 +47,10 @@ package enum Reply {
         }
         guard let made else { return nil }
         for field in response.headers.fields where isPassedOn(field) {
-            MHD_add_response_header(made, field.name, field.value)
+            // Passed as pointers: an argument of type String would be copied.
+            field.name.withCString { name in
+                _ = field.value.withCString { MHD_add_response_header(made, name, $0) }
+            }
         }
         if closing || wantsToClose(response) {
             MHD_add_response_header(made, "Connection", "close")

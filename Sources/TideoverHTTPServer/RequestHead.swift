@@ -67,7 +67,7 @@ package struct RequestHead {
     }
 
     private func formProblem() -> Problem? {
-        if !isExact || target.utf8.contains(UInt8(ascii: " ")) {
+        if !isExact || !target.allBytes({ $0 != UInt8(ascii: " ") }) {
             return .malformedRequest("A line does not have the form that RFC 9112 demands.")
         }
         if !FieldSyntax.isToken(method) { return .malformedRequest("The method is not a token.") }
