@@ -38,18 +38,25 @@ extension IPAddress {
     private static let mostBytes = 45
 
     private static func four(_ text: Substring) -> [UInt8]? {
-        let parts = text.split(separator: ".", maxSplits: 4, omittingEmptySubsequences: false)
-        let bytes = parts.compactMap(decimal)
-        return parts.count == 4 && bytes.count == 4 ? bytes : nil
-    }
-
-    /// Numbers with a leading zero are octal to some parsers and decimal to others, so they are
-    /// rejected.
-    private static func decimal(_ digits: Substring) -> UInt8? {
-        guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39) ~= $0 }),
-            digits.utf8.count == 1 || digits.utf8.first != 0x30
-        else { return nil }
-        return UInt8(digits)
+        var bytes: [UInt8] = []
+        var number: Int?
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                // Numbers with a leading zero are octal to some parsers and decimal to others.
+                guard number != 0 else { return nil }
+                let next = (number ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
+                guard next <= 255 else { return nil }
+                number = next
+            case UInt8(ascii: "."):
+                guard let found = number, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(found))
+                number = nil
+            default: return nil
+            }
+        }
+        guard let last = number, bytes.count == 3 else { return nil }
+        return bytes + [UInt8(last)]
     }
 
     private static func sixteen(_ text: Substring) -> [UInt8]? {
@@ -111,7 +118,12 @@ extension IPAddress: CustomStringConvertible {
     }
 
     private static func dotted(_ bytes: ArraySlice<UInt8>) -> String {
-        bytes.map { "\($0)" }.joined(separator: ".")
+        var text = ""
+        for byte in bytes {
+            if !text.isEmpty { text += "." }
+            text += String(byte)
+        }
+        return text
     }
 
     /// The first of the longest runs of at least two zeros.
