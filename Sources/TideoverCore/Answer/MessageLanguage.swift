@@ -62,7 +62,10 @@ public struct MessageLanguage: Sendable {
     /// Another region of a language counts as the language, such as `de-AT` or `pt-PT`. Traditional
     /// Chinese does not count as simplified.
     public static func preferred(in tags: some Sequence<String>) -> MessageLanguage {
-        tags.lazy.compactMap(serving).first ?? .english
+        for tag in tags {
+            if let language = serving(tag) { return language }
+        }
+        return .english
     }
 
     private static func serving(_ wanted: String) -> MessageLanguage? {

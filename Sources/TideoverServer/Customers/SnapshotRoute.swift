@@ -274,13 +274,18 @@ struct SnapshotRoute: Sendable {
             writer.field("customerVersion", answer.version)
         }
         // The stored answer is an object of its own; its members follow these.
-        var body = writer.bytes.dropLast() + [UInt8(ascii: ",")] + bytes.dropFirst()
+        var body = writer.bytes
+        body.reserveCapacity(body.count + bytes.count + answer.pass.count + 16)
+        body[body.count - 1] = UInt8(ascii: ",")
+        body += bytes.dropFirst()
         if !answer.pass.isEmpty {
             // A pass contains only base64url and dots, which need no escaping in JSON.
             body.removeLast()
-            body += Array(#","pass":""#.utf8) + answer.pass + Array(#""}"#.utf8)
+            body += #","pass":""#.utf8
+            body += answer.pass
+            body += #""}"#.utf8
         }
-        return Array(body)
+        return body
     }
 }
 

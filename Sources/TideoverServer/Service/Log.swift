@@ -71,14 +71,19 @@ package struct LogLine: Sendable {
             writer.field("time", instant.rfc3339)
             writer.field("level", level.rawValue)
             writer.field("event", event)
-            let texts = [
-                ("app", app), ("environment", environment?.rawValue), ("code", code),
-                ("detail", detail), ("method", method), ("route", route), ("request", request),
-                ("key", key), ("network", network), ("notificationUUID", notificationUUID),
-            ]
-            for (name, value) in texts {
+            func text(_ name: String, _ value: String?) {
                 if let value { writer.field(name, value) }
             }
+            text("app", app)
+            text("environment", environment?.rawValue)
+            text("code", code)
+            text("detail", detail)
+            text("method", method)
+            text("route", route)
+            text("request", request)
+            text("key", key)
+            text("network", network)
+            text("notificationUUID", notificationUUID)
             if let status { writer.field("status", status) }
             if let durationMicroseconds {
                 writer.field("durationMs", Double(durationMicroseconds) / 1_000)
