@@ -41,6 +41,8 @@ struct AppContext: Sendable {
     }
 
     var app: App { box.shared.app }
+    /// Read without a copy of the app.
+    var isRehearsal: Bool { box.shared.app.isRehearsal }
     var storage: any Storage { box.shared.storage }
     var clock: Clock { box.shared.clock }
     var random: @Sendable () -> UInt64 { box.shared.random }

@@ -51,13 +51,13 @@ package struct QueryNames: Sendable {
     }
 
     package subscript(_ route: Route) -> [String] {
-        names["\(route.method) \(route.template)"] ?? []
+        names[route.name] ?? []
     }
 
     /// Returns the environment that a request without `environment` concerns; nil if it concerns
     /// all, or none.
     func usualEnvironment(of route: Route) -> Environment? {
-        environments["\(route.method) \(route.template)"]
+        environments[route.name]
     }
 }
 

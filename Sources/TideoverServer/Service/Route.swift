@@ -3,7 +3,7 @@ package import TideoverHTTP
 import TideoverLocks
 
 /// A route of the service: a method, a path with named parameters, and a handler.
-package struct Route: Sendable {
+package final class Route: Sendable {
     package typealias Respond = @Sendable (Service, Call) async throws -> Response
 
     /// `GET`, which also handles HEAD, `POST` or `DELETE`.
@@ -11,6 +11,8 @@ package struct Route: Sendable {
     /// The path with its parameters in braces; logs, metrics and the OpenAPI document use it as the
     /// route's name.
     package let template: String
+    /// The method and the template.
+    let name: String
     /// The authorisation that it requires.
     package let need: Need
     let respond: Respond
@@ -24,6 +26,7 @@ package struct Route: Sendable {
     init(_ method: String, _ template: String, needs: Need, _ respond: @escaping Respond) {
         self.method = method
         self.template = template
+        name = "\(method) \(template)"
         need = needs
         self.respond = respond
         parts = template.split(separator: "/").map { part in
@@ -33,7 +36,7 @@ package struct Route: Sendable {
     }
 
     /// Creates a route below `/v1/apps/{app}`.
-    init(
+    convenience init(
         _ method: String,
         ofApp path: String,
         needs: Need,
@@ -45,7 +48,7 @@ package struct Route: Sendable {
     }
 
     /// Creates a route below `/v1/apps/{app}` that needs more than the app's context.
-    init(
+    convenience init(
         _ method: String,
         ofApp path: String,
         needs: Need,
@@ -104,7 +107,7 @@ package struct Call: Sendable {
         let segments = request.segments ?? []
         var found: (route: Route, parameters: [String: String])?
         var others: [String] = []
-        // By index: a route would be copied to compare it.
+        // By index: an iteration would count a reference to each route.
         for index in routes.indices {
             guard let parameters = routes[index].parameters(of: segments) else { continue }
             let route = routes[index]

@@ -285,7 +285,7 @@ package struct Service: Sendable {
     }
 
     /// An address of the server, by the requests that it answers.
-    package enum Entrance: Sendable {
+    package enum Entrance: Sendable, CaseIterable {
         case all
         /// Those of RevenueCat's SDKs, and of back ends that read its REST API.
         case sdk
@@ -343,7 +343,7 @@ package struct Service: Sendable {
     /// Checks authorisation first, so that no response reveals whether an app exists.
     private func authorise(_ call: Call, _ route: Route) throws(Problem) {
         guard route.need != .nothing else { return }
-        let isRehearsal = call.appID.flatMap { contexts[$0]?.app.isRehearsal } ?? false
+        let isRehearsal = call.appID.flatMap { contexts[$0]?.isRehearsal } ?? false
         if let objection = route.need.objection(
             to: call.presented,
             app: call.appID,

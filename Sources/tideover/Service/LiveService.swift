@@ -9,8 +9,21 @@ final class LiveService: Sendable {
     private final class Place: Sendable {
         let service: Service
         let running = Atomic(0)
+        /// The handlers, created once: each contains a copy of the service.
+        private let handlers: [Service.Entrance: Handler]
 
-        init(_ service: Service) { self.service = service }
+        init(_ service: Service) {
+            self.service = service
+            handlers = Dictionary(
+                uniqueKeysWithValues: Service.Entrance.allCases.map {
+                    ($0, service.handler(at: $0))
+                }
+            )
+        }
+
+        func handler(at entrance: Service.Entrance) -> Handler {
+            handlers[entrance] ?? service.handler(at: entrance)
+        }
     }
 
     private let current: Locked<Place>
@@ -33,10 +46,10 @@ final class LiveService: Sendable {
             }
             defer { place.running.subtract(1, ordering: .releasing) }
             guard let threads = self.threads else {
-                return try await place.service.handler(at: entrance)(request)
+                return try await place.handler(at: entrance)(request)
             }
             return try await threads.run {
-                try await place.service.handler(at: entrance)(request)
+                try await place.handler(at: entrance)(request)
             }
         }
     }
