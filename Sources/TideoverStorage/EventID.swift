@@ -96,11 +96,19 @@ extension EventID: CustomStringConvertible {
     }
 
     package var description: String {
-        let digits = [high, low].flatMap { half in
-            stride(from: 60, through: 0, by: -4).map { Self.digits[Int(half >> $0 & 0xF)] }
+        String(unsafeUninitializedCapacity: 36) { text in
+            var place = 0
+            for digit in 0..<32 {
+                if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
+                    text[place] = UInt8(ascii: "-")
+                    place += 1
+                }
+                let half = digit < 16 ? high : low
+                text[place] = Self.digits[Int(half >> UInt64(60 - digit % 16 * 4) & 0xF)]
+                place += 1
+            }
+            return place
         }
-        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32]
-        return groups.map { String(decoding: digits[$0], as: UTF8.self) }.joined(separator: "-")
     }
 
     private static let digits = Array("0123456789abcdef".utf8)
