@@ -86,20 +86,21 @@ struct RevocationTable {
     ///
     /// - Throws: the refusal of a revoked certificate.
     mutating func use(_ certificates: [IssuedCertificate]) throws(SignatureRefusal) {
+        var refusal: SignatureRefusal?
         for certificate in certificates {
             uses += 1
             // Through its index the entry changes in place: it is large, and certificates are few.
-            if let index = entries.index(forKey: certificate.identifier) {
-                entries.values[index].lastUse = uses
-            } else {
+            guard let index = entries.index(forKey: certificate.identifier) else {
                 add(certificate)
+                continue
+            }
+            entries.values[index].lastUse = uses
+            if case .revoked(let instant) = entries.values[index].statement?.status {
+                refusal = refusal ?? .certificateRevoked(certificate.position, at: instant)
             }
         }
-        for certificate in certificates {
-            if case .revoked(let instant) = entries[certificate.identifier]?.statement?.status {
-                throw .certificateRevoked(certificate.position, at: instant)
-            }
-        }
+        // Thrown last: all of them were used.
+        if let refusal { throw refusal }
     }
 
     /// Revoked certificates stay: a new one takes the place of the least recently used other one.
