@@ -159,7 +159,7 @@ import TideoverJSON
         )
         return try CustomerView(
             explain: json(explain),
-            answer: isPrompted ? json(["prompt": prompt]) : nil,
+            answer: json(["prompt": isPrompted ? prompt : ["kind": "none"]]),
             timeline: json(timeline),
             denials: [name: [denial]],
             ids: ["main \(name)", name],

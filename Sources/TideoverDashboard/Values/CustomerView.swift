@@ -87,7 +87,7 @@ struct PromptTextView: Hashable, Sendable {
 
     /// Nil if there is no prompt.
     init?(_ node: JSONNode) throws(UnexpectedAnswer) {
-        guard !node.isNull else { return nil }
+        guard try node.needText("kind") != "none" else { return nil }
         entitlement = try node.needText("entitlement")
         title = try node.needText("title")
         message = try node.needText("message")

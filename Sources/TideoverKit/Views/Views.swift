@@ -49,7 +49,7 @@ struct RecoveryNotice: View {
             }
         }
         .padding()
-        // A soft prompt can become a hard one while it is on the screen.
+        // A soft prompt can become a hard one on the screen.
         .onChange(of: model, initial: true) { store.reportPrompt() }
     }
 
