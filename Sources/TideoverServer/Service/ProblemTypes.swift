@@ -700,8 +700,8 @@ extension ProblemType {
         ProblemType(
             "store-action-not-sent",
             status: 503,
-            title: "The store was not asked.",
-            meaning: "The change did not reach the store.",
+            title: "The store made no change.",
+            meaning: "The change did not reach the store, or the store did not process it now.",
             action: "Send it again with the same key."
         ),
         ProblemType(

@@ -134,7 +134,7 @@ extension Problem {
         Problem(
             "store-action-not-sent",
             status: 503,
-            title: "The store was not asked.",
+            title: "The store made no change.",
             detail: failure.sentence,
             members: ["code": .string(failure.code)],
             retryAfter: retryAfter
