@@ -443,11 +443,13 @@ import TideoverLives
     }
 
     /// A change from 7.99 to 9.99, first charged on 1 June or on a later renewal.
-    @Test(arguments: [
-        (.confirmed, "2026-06-01", 9990), (.announced, "2026-06-01", 9990),
-        (.awaitsConsent, nil, 9990), (.confirmed, "2026-07-01", 7990), (.applied, nil, 7990),
-        (.cancelled, "2026-06-01", 7990), (.unrecognised("LATER"), "2026-06-01", 7990),
-    ] as [(PlayItem.PriceChange.State, Instant?, Int64)])
+    @Test(
+        arguments: [
+            (.confirmed, "2026-06-01", 9990), (.announced, "2026-06-01", 9990),
+            (.awaitsConsent, nil, 9990), (.confirmed, "2026-07-01", 7990), (.applied, nil, 7990),
+            (.cancelled, "2026-06-01", 7990), (.unrecognised("LATER"), "2026-06-01", 7990),
+        ] as [(PlayItem.PriceChange.State, Instant?, Int64)]
+    )
     func `a changed price is that of the first renewal charged at it`(
         state: PlayItem.PriceChange.State,
         chargedFrom: Instant?,
