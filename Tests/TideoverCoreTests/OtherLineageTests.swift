@@ -180,6 +180,20 @@ import TideoverLives
         )
     }
 
+    /// The long grant was taken back on 10 May, and the subscription ended on 1 June.
+    @Test func `a grant that ended before the purchase moves nothing`() throws {
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-05-01", to: "2027-05-01")
+        let taken = Revocation(term: TermKey("t:g1"), date: "2026-05-10", cause: .withdrawn)
+        grant.say(.revocation(taken), at: "2026-05-10")
+        var month = StandingTests.monthly()
+        month.outlook(end: "2026-06-01", signed: "2026-05-20", renews: false)
+        let ended = try premium(month, grant, at: "2026-06-05")
+        #expect(ended.standing.told == "expired cancelled ended confirmed")
+        #expect(ended.accessUntil == "2026-06-01")
+        #expect(ended.keepArtifactsUntil == "2026-06-01")
+    }
+
     @Test func `a hold after a grant names the end of the grant`() throws {
         var grant = Life("g1", store: .tideover)
         grant.grant(from: "2026-06-20", to: "2026-06-27")

@@ -172,7 +172,7 @@ public struct CustomerRecord: Sendable {
                 decisionBasis: decisionBasis,
                 catalogue: catalogue.value(at: instant),
                 former: formerPurchase(for: decision.name, by: history, at: instant),
-                given: others.compactMap(\.standing).lastGiven
+                given: others.compactMap(\.standing).given(after: standing)
             ).sentences
         )
     }

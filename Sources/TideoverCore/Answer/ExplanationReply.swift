@@ -6,7 +6,7 @@ struct Reply {
     let catalogue: Catalogue
     /// A purchase for it that was the customer's before; nil if there is none.
     let former: FormerPurchase?
-    /// The access given by hand that ended last, if a purchase decided; nil if there is none.
+    /// The access given by hand that ended after the deciding purchase; nil if there is none.
     let given: Standing?
 
     /// A purchase that belonged to the customer and belongs to another account now.
@@ -132,11 +132,9 @@ struct Reply {
     private func since(_ instant: Instant?) -> String { instant.map { " since \(day($0))" } ?? "" }
     private func on(_ instant: Instant?) -> String { instant.map { " on \(day($0))" } ?? "" }
 
-    /// The end of access given by hand, if the deciding purchase had ended before.
+    /// The end of access given by hand after the deciding purchase.
     private var givenSince: [String] {
-        guard standing.state == .hold || standing.state == .expired, let given,
-            let stopped = given.accessUntil, standing.accessUntil.map({ $0 < stopped }) ?? true
-        else { return [] }
+        guard let given, let stopped = given.accessUntil else { return [] }
         let verb = given.rule == .revoked ? "was taken back" : "ended"
         return ["The access that we had given you \(verb)\(on(stopped))."]
     }

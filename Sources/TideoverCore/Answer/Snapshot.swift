@@ -89,11 +89,8 @@ public struct CustomerHistory: Sendable {
             Counsel(standings: standings.compactMap(\.self), isPending: !pending.isEmpty)
         }
 
-        /// The access given by hand that ended last; nil if the best standing gives access.
-        var given: Standing? {
-            guard best.state == .hold || best.state == .expired else { return nil }
-            return standings.compactMap(\.self).lastGiven
-        }
+        /// The access given by hand that ended after the best standing.
+        var given: Standing? { standings.compactMap(\.self).given(after: best) }
     }
 
     private func view(of entitlement: String, at instant: Instant) -> View {
@@ -127,8 +124,8 @@ public struct CustomerHistory: Sendable {
         )
     }
 
-    /// Returns the natural end of the deciding purchase and of access given by hand, once neither
-    /// gives access.
+    /// Returns the natural end of the deciding purchase and of access given by hand after it, once
+    /// neither gives access.
     private func keepArtifactsUntil(_ now: View) -> Instant? {
         let end = keepArtifactsUntil(now.best, at: now.instant)
         let given = now.given.flatMap { keepArtifactsUntil($0, at: now.instant) }
@@ -215,7 +212,7 @@ public struct CustomerHistory: Sendable {
             if !isEndKnown, !best.access, instant < end { (end, isEndKnown) = (instant, true) }
         }
         guard now.best.access else {
-            return (nextChange, [now.best, now.given].compactMap { $0?.accessUntil }.max())
+            return (nextChange, now.given?.accessUntil ?? now.best.accessUntil)
         }
         if !isEndKnown { end = max(end, lineages.confirmedEnd) }
         return (nextChange, end == .distantFuture ? nil : end)
@@ -342,9 +339,14 @@ extension [Standing] {
         return dropFirst().reduce(first) { $1.isBetter(than: $0) ? $1 : $0 }
     }
 
-    /// The access given by hand that ended last; nil if there is none that has ended.
-    var lastGiven: Standing? {
-        filter { $0.grantedEntitlement != nil && $0.state == .expired }.best
+    /// Returns the access given by hand that ended last; nil if it ended no later than the deciding
+    /// standing, or if that gives access.
+    func given(after deciding: Standing) -> Standing? {
+        guard deciding.state == .hold || deciding.state == .expired,
+            let given = filter({ $0.grantedEntitlement != nil && $0.state == .expired }).best,
+            let end = given.accessUntil, deciding.accessUntil.map({ $0 < end }) ?? true
+        else { return nil }
+        return given
     }
 }
 
