@@ -206,6 +206,20 @@ import TideoverLives
         #expect(reply.last == "The access that we had given you ended on 27 June 2026.")
     }
 
+    @Test func `a reply on a change of product names the end of a later grant`() throws {
+        var life = StandingTests.monthly()
+        life.term("2", "basic", from: "2026-06-01", to: "2026-07-01")
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-06-05", to: "2026-06-12")
+        #expect(
+            try ExplanationTests.explain(life, grant, at: "2026-06-20").reply == [
+                "Your access to this ended on 1 June 2026, and what you have bought since does not "
+                    + "include it.",
+                "The access that we had given you ended on 12 June 2026.",
+            ]
+        )
+    }
+
     @Test func `a grant belongs to its customer`() throws {
         let owners = [OwnershipEntry]().additions(for: Self.granted().facts)
         #expect(owners.owner(at: "2026-05-10") == SnapshotTests.anna)

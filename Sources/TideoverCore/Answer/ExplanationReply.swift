@@ -27,7 +27,7 @@ struct Reply {
         guard let decisionBasis else { return unknownPurchase }
         switch standing.reason {
         case .notEntitled: return ["What you have bought does not include this."]
-        case .changedProduct: return changedProduct
+        case .changedProduct: return changedProduct + givenSince
         case .unknownProduct where !standing.access: return unlisted
         default: return sentences(decisionBasis.history) + givenSince
         }
