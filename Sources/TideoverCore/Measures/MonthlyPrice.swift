@@ -52,7 +52,8 @@ struct MonthlyPrice: Hashable, Sendable {
         let next = term.renewal(at: instant, in: catalogue)
         let product = catalogue[next.productId]
         let isSame = next.productId == term.term.productId
-        let period = isSame ? term.term.renewalPeriod(product) : product?.period
+        let full = isSame ? term.term.renewalPeriod(product) : product?.period
+        let period = next.offer?.isPaidOnce == true ? next.offer?.period : full
         guard let price = next.price, let length = period.flatMap(Length.init) else { return nil }
         self.price = price
         self.length = length
@@ -78,15 +79,22 @@ extension Term {
     /// front has a period of its own.
     fileprivate func pricedPeriod(_ product: Product?) -> Period? {
         guard commitment == nil, billing != .monthly else { return Period(months: 1) }
-        switch offer?.discount {
-        case .payUpFront, .oneTime: return offer?.period
-        case .freeTrial, .payAsYouGo, .unrecognised, nil: return product?.period
-        }
+        return offer?.isPaidOnce == true ? offer?.period : product?.period
     }
 
     /// The period that the price of a renewal into the same product pays for.
     fileprivate func renewalPeriod(_ product: Product?) -> Period? {
         commitment != nil || billing == .monthly ? Period(months: 1) : product?.period
+    }
+}
+
+extension Offer {
+    /// Whether one price pays for its whole period.
+    fileprivate var isPaidOnce: Bool {
+        switch discount {
+        case .payUpFront, .oneTime: true
+        case .freeTrial, .payAsYouGo, .unrecognised, nil: false
+        }
     }
 }
 

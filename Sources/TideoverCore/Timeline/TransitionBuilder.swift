@@ -493,13 +493,13 @@ extension Reason {
 extension TermRecord {
     var isTrial: Bool { term.offer?.discount == .freeTrial }
 
-    /// Returns the product of the renewal that is due at an instant, and its price: from its
-    /// outlook; otherwise the term's price if it renews into the same product; otherwise the
-    /// catalogue's, unless the customer pays in another currency.
+    /// Returns the product of the renewal that is due at an instant, and its price with its offer:
+    /// from its outlook; otherwise the term's price if it renews into the same product; otherwise
+    /// the catalogue's, unless the customer pays in another currency.
     func renewal(
         at instant: Instant,
         in catalogue: Catalogue
-    ) -> (productId: String, price: Money?) {
+    ) -> (productId: String, price: Money?, offer: Offer?) {
         let product = term.productId
         let outlook = outlooks.newest(by: instant) ?? outlooks.first
         let next = outlook?.value.renewsInto ?? product
@@ -509,7 +509,7 @@ extension TermRecord {
         }
         let same = next == product && term.offer == nil ? term.price : nil
         let price = stated?.value.renewalPrice ?? same ?? listedPrice(of: next, in: catalogue)
-        return (next, price)
+        return (next, price, stated?.value.offer)
     }
 
     private func listedPrice(of product: String, in catalogue: Catalogue) -> Money? {

@@ -67,7 +67,9 @@ struct Diary {
         grace: Int64? = nil,
         lapse: Outlook.Lapse? = nil,
         product: String = monthly,
-        renewsInto: String? = nil
+        renewsInto: String? = nil,
+        price: Money? = nil,
+        offer: Offer? = nil
     ) -> Diary {
         let outlook = Outlook(
             renewalDate: Self.day(end),
@@ -76,7 +78,9 @@ struct Diary {
             willRenew: renews,
             isRetrying: failing,
             graceEnd: grace.map(Self.day),
-            lapse: lapse
+            lapse: lapse,
+            renewalPrice: price,
+            offer: offer
         )
         return adding(.outlook(outlook), said, said, heard, .store)
     }

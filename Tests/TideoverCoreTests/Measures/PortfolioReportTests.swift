@@ -226,6 +226,25 @@ import TideoverLives
         #expect(report.failures.money.map(\.atRisk) == [60_000])
     }
 
+    @Test func `the price of a failed offer paid up front is for the period of the offer`() {
+        let up = Offer(
+            kind: .promotional,
+            discount: .payUpFront,
+            period: Period(iso8601: "P3M")
+        )
+        let life = Diary("1").term(0, 30).outlook(
+            of: 30,
+            said: 30,
+            failing: true,
+            grace: 46,
+            price: Self.usd(15_000),
+            offer: up
+        )
+        let report = Self.report([life], until: 35)
+        #expect(report.points.last?.revenue.map(\.grace) == [5_000])
+        #expect(report.failures.money.map(\.atRisk) == [15_000])
+    }
+
     // MARK: The other reports
 
     @Test func `the running trials are those of the trial report`() {
