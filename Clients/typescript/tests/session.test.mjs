@@ -260,6 +260,23 @@ test("an answer ends with its time while the clock is set back and the server is
   assert.equal(status(session), "unknown: offline");
 });
 
+test("an answer that is asked for again does not grow older by the time before it", async () => {
+  let uptime = 0;
+  const end = new Date(begin + 10 * 3_600_000).toISOString();
+  const { session, world } = start({ options: { uptime: () => uptime } });
+  world.answer = snapshot({ premium: { willRenew: false, accessUntil: end, nextChange: end } });
+  world.now = begin - 2 * day;
+  const left = [];
+  for (const hours of [0, 4, 8]) {
+    uptime = hours * 3_600_000;
+    world.answer = { ...world.answer, asOf: new Date(begin + uptime).toISOString() };
+    await session.refresh();
+    assert.equal(status(session), "granted by server");
+    left.push(session.untilNextChange / 3_600_000);
+  }
+  assert.deepEqual(left, [10, 6, 2]);
+});
+
 test("a session that cannot clear its storage answers nothing after a sign-out", async () => {
   const stuck = { ...memoryStore(), removeItem: async () => { throw new Error("the disk is stuck"); } };
   const { session } = start({ storage: stuck });

@@ -322,9 +322,11 @@ export class CustomerSession {
     this.failure = undefined;
     this.storageFailure = undefined;
     const newest = Math.max(this.clock(), this.held?.issued ?? 0);
-    // From here on time passes by the same clock for the answer as for the pass.
-    if (this.current) this.current = { ...this.current, readAt: newest };
-    await this.keep({ ...this.record, newest });
+    this.record = { ...this.record, newest };
+    // From here on time passes by the same clock for the answer as for the pass. Behind a pass, that
+    // clock goes on from an earlier answer.
+    if (this.current) this.current = { ...this.current, readAt: now(this.time) };
+    await this.keep(this.record);
   }
 
   private async acceptPass(compact: string, { environment, customer }: Snapshot): Promise<void> {
