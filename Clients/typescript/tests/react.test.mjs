@@ -129,6 +129,27 @@ test("a server that does not answer is asked less and less often, and a full sto
   assert.equal(await asked(600_000), false);
 });
 
+test("an answer ends at its time although the next request is later", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { session, requests, world } = setUp();
+  const end = new Date(begin + 300_000).toISOString();
+  world.answer = snapshot({ pass: null, premium: { willRenew: false, accessUntil: end, nextChange: end } });
+  const { Gate, shown } = gate();
+  await mount(session, createElement(Gate));
+  world.isOffline = true;
+  const pass = async (milliseconds) => {
+    world.now += milliseconds;
+    await act(async () => t.mock.timers.tick(milliseconds));
+  };
+  await act(async () => session.refresh());
+  for (const milliseconds of [30_000, 60_000, 120_000]) await pass(milliseconds);
+  const before = requests.length;
+  assert.equal(shown.at(-1), "granted");
+  await pass(90_000);
+  assert.equal(shown.at(-1), "unknown");
+  assert.equal(requests.length, before + 1);
+});
+
 test("an app requests the answer again only in the foreground", async () => {
   const { session, requests } = setUp();
   const { Gate } = gate();

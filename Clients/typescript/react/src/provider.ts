@@ -49,12 +49,12 @@ function keepFresh(session: CustomerSession, appState?: AppStateLike): () => voi
   };
   const plan = () => {
     cancelTimer();
-    if (session.isUnanswered) {
+    const wait = session.untilNextChange;
+    if (!session.isUnanswered) pause = firstPause;
+    else if (wait === undefined || pause <= wait) {
       cancelTimer = schedule(retry, pause);
       return;
     }
-    pause = firstPause;
-    const wait = session.untilNextChange;
     cancelTimer = wait === undefined ? () => {} : schedule(refresh, wait);
   };
   const unsubscribe = session.subscribe(plan);
