@@ -70,12 +70,46 @@ import TideoverKit
         var changes = store.changes.makeAsyncIterator()
         _ = await changes.next()
         let before = await disk.bytes
-        store.stop()
+        _ = store.stop()
         store.purchaseEnded("coins", .bought(TestPurchases.coins(7)))
         await store.settled()
         #expect(await disk.bytes == before)
         #expect(await changes.next() == nil)
         #expect(await store.restore() == .notAnswered)
+        var later = store.changes.makeAsyncIterator()
+        #expect(await later.next() == store.state)
+        #expect(await later.next() == nil)
+    }
+
+    @Test @MainActor func `the next store reads the file after the writes of the former one`()
+        async throws
+    {
+        let disk = LockedDisk(KeptState(customer: TestPurchases.customer).json)
+        await disk.unlock()
+        let file = KeptFile(read: { try await disk.read() }, write: { await disk.write($0) })
+        let store = EntitlementStore(
+            TestPurchases.settings(withServer: true),
+            KitEffects(
+                source: TestPurchases.emptyStore,
+                file: file,
+                network: { _ in throw CancellationError() },
+                verify: { _, _, _ in false },
+                clock: { TestPurchases.reading() },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await store.start()
+        await store.settled()
+        var writes: Task<Void, Never>?
+        let observer = store.onChange { [weak store] state in
+            // The app starts another store while it is informed of the purchase.
+            if state["premium"].access == .granted { writes = store?.stop() }
+        }
+        store.purchaseEnded("pro", .bought(TestPurchases.subscription(7)))
+        let next = file.read(after: try #require(writes))
+        let kept = try #require(try await next.read().flatMap(KeptState.init(json:)))
+        #expect(kept.queue.map(\.purchase.transactionId) == [7])
+        observer.cancel()
     }
 
     @Test @MainActor func `an app that cannot read its file at first keeps what is in it`()

@@ -12,11 +12,17 @@ extension Tideover {
     public static func start(_ configuration: Configuration) throws -> EntitlementStore {
         let folder = Self.folder.appending(path: "Tideover")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        current?.stop()
+        let path = folder.appending(path: "kept.json").path(percentEncoded: false)
+        let (earlier, last) = (formerWrites, current?.stop())
+        let writes = Task {
+            await earlier?.value
+            await last?.value
+        }
+        formerWrites = writes
         let store = start(
             configuration,
             source: .storeKit,
-            file: .onDisk(path: folder.appending(path: "kept.json").path(percentEncoded: false)),
+            file: KeptFile.onDisk(path: path).read(after: writes),
             network: URLSessionNetwork(base: configuration.server?.base).handler,
             verify: { signature, message, key in
                 let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key)
@@ -30,6 +36,9 @@ extension Tideover {
     /// The store of the kept file. A view can hold a former one for a while, and both would replace
     /// the file.
     @MainActor private static weak var current: EntitlementStore?
+
+    /// The writes of all former stores. A purchase of a former customer can be in them.
+    @MainActor private static var formerWrites: Task<Void, Never>?
 
     /// An Apple TV refuses to create Application Support; a simulator does not.
     private static var folder: URL {

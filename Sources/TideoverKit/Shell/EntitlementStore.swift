@@ -91,10 +91,12 @@ public final class EntitlementStore {
     package func seeClock() { runtime?.send(.clockSeen) }
 
     /// Ends the store although a view may still hold it. Its answers stay as they are, and it
-    /// observes, requests and writes nothing more.
-    package func stop() {
-        runtime?.stop()
+    /// observes, requests and writes nothing more. Returns the writes that have been requested: the
+    /// next store must read the file after them.
+    package func stop() -> Task<Void, Never>? {
+        let writes = runtime?.stop()
         for stream in streams.values { stream.finish() }
+        return writes
     }
 
     /// Returns when no effect of the store is pending.
@@ -106,7 +108,8 @@ public final class EntitlementStore {
 
     // MARK: - Changes
 
-    /// The current answers, then every change of them. It ends when the store is released.
+    /// The current answers, then every change of them. It ends when the store is released, and when
+    /// another one is started.
     public var changes: AsyncStream<EntitlementState> {
         AsyncStream { continuation in
             let id = observe { continuation.yield($0) }
@@ -115,6 +118,7 @@ public final class EntitlementStore {
             continuation.onTermination = { [weak self] _ in
                 Task { @MainActor [weak self] in self?.forget(id) }
             }
+            if runtime?.isStopped == true { continuation.finish() }
         }
     }
 

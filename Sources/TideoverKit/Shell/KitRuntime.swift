@@ -14,7 +14,7 @@ final class KitRuntime {
     /// Events that occurred while actions were carried out.
     private var nested: [EntitlementMachine.Event] = []
     private var isCarryingOut = false
-    private var isStopped = false
+    private(set) var isStopped = false
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
     private var messages: Task<Void, Never>?
@@ -47,13 +47,15 @@ final class KitRuntime {
         waking?.cancel()
     }
 
-    /// Ends it although something may still hold it: later events change nothing.
-    func stop() {
+    /// Ends it although something may still hold it: later events change nothing. Returns the
+    /// writes that have been requested.
+    func stop() -> Task<Void, Never>? {
         isStopped = true
         listening?.cancel()
         messages?.cancel()
         waking?.cancel()
         endRestore(.notAnswered)
+        return writing
     }
 
     var customer: CustomerID { settings.customer }
@@ -124,7 +126,8 @@ final class KitRuntime {
         defer { isCarryingOut = false }
         while !isStopped, !nested.isEmpty {
             let actions = machine?.happened(nested.removeFirst(), at: effects.clock()) ?? []
-            for action in actions { carryOut(action) }
+            // One of them can end this object: an app starts another store while it is informed.
+            for action in actions where !isStopped { carryOut(action) }
         }
     }
 
@@ -233,7 +236,7 @@ final class KitRuntime {
         _ response: PromptExposure.Response?,
         in environment: TideoverCore.Environment
     ) {
-        guard let server = settings.server else { return }
+        guard !isStopped, let server = settings.server else { return }
         let known = reported.flatMap { $0.prompt == prompt ? $0.exposure : nil }
         if known != nil, response == nil { return }
         var exposure =
