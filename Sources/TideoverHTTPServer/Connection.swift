@@ -177,7 +177,9 @@ extension Connection {
             state.exchange?.request?.body.append(contentsOf: part)
             return (true, server.receive(part.count))
         }
-        return isTaken && (isWithin || server.makeRoom(for: self))
+        guard isTaken, !isWithin, !server.makeRoom(for: self) else { return isTaken }
+        Counters.increment(server.counters.requestsRefused)
+        return false
     }
 
     /// Ends the counting of a body, which is complete or given up.

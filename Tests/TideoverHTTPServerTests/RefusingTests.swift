@@ -109,6 +109,7 @@ import TideoverHTTPServer
             }
             #expect(given && kept.last == "6")
             #expect(server.statistics.connectionsEvicted == 1)
+            #expect(server.statistics.requestsRefused == kept.count { $0 == "closed" })
             // Nothing of the bodies is counted any more.
             let text = try await onThread { [port = server.port] in
                 let client = try Client(port)

@@ -338,7 +338,7 @@ struct MetricsRoute {
         )
         counter(
             "http_connections_evicted_total",
-            "Connections closed to make room for new ones at the connection limit.",
+            "Connections closed to make room for other connections or for their bodies.",
             sockets.connectionsEvicted
         )
         counter(
