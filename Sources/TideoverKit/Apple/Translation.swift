@@ -42,8 +42,8 @@ extension Locale {
 
 extension ScreenWords {
     /// Returns the built-in text of a language for `KEY.title`, `KEY.message` or `KEY.label`; nil
-    /// for a message that this version of the app does not know, and for a text that is the built-in
-    /// one of no language: the operator's own.
+    /// for a message that this version of the app does not know, and for a text that is the
+    /// built-in one of no language: the operator's own.
     private func builtIn(_ name: String, in language: MessageLanguage) -> String? {
         guard let known = MessageText.Key(rawValue: key) else { return nil }
         func part(_ text: MessageText) -> String? {
