@@ -64,6 +64,10 @@ struct ProductFactsTests {
         #expect(try FakeStore.read(test, .product).environment == .sandbox)
     }
 
+    @Test func `an account id that nothing can be stored under is none`() throws {
+        #expect(try purchase(["obfuscatedExternalAccountId": "a\0b"]).accountId == nil)
+    }
+
     @Test func `an answer without a state is refused`() {
         #expect(throws: PlayRefusal.missingMember("purchaseState")) {
             try purchase(["purchaseStateContext": nil])

@@ -265,6 +265,14 @@ struct SubscriptionFactsTests {
         #expect(try subscription().accountId == nil)
     }
 
+    @Test(arguments: ["", "a\0b", String(repeating: "a", count: 257)])
+    func `an account id that nothing can be stored under is none`(id: String) throws {
+        let named = try subscription([
+            "externalAccountIdentifiers": ["obfuscatedExternalAccountId": .string(id)]
+        ])
+        #expect(named.accountId == nil)
+    }
+
     @Test func `a purchase outside of the app keeps the previous owner`() throws {
         let returned = try subscription([
             "outOfAppPurchaseContext": [

@@ -23,7 +23,7 @@ extension PlayReader {
             isAcknowledged: purchase.acknowledgementState?.isAcknowledged,
             isTest: purchase.isTestPurchase,
             region: purchase.regionCode,
-            accountId: purchase.obfuscatedExternalAccountId.flatMap { CustomerID($0) }
+            accountId: purchase.obfuscatedExternalAccountId.flatMap { CustomerID(ofAccount: $0) }
         )
         let words = purchase.unrecognised.map { Statement(lineage, .unrecognised($0), at: said) }
         let statements = [Statement(lineage, .playPurchase(read), at: said)] + words

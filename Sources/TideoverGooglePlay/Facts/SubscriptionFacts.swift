@@ -141,7 +141,7 @@ extension SubscriptionPurchaseV2 {
     fileprivate var accountId: CustomerID? {
         let former = outOfAppPurchaseContext?.expiredExternalAccountIdentifiers
         return [externalAccountIdentifiers, former].compactMap { $0?.obfuscatedExternalAccountId }
-            .lazy.compactMap { CustomerID($0) }.first
+            .lazy.compactMap { CustomerID(ofAccount: $0) }.first
     }
 
     /// The values that this version does not know, without duplicates.
