@@ -281,7 +281,7 @@ import TideoverStorage
         }
         // No route would accept the id.
         let long = String(repeating: "a", count: 257)
-        for kind in ["customer", "event", "alias"] {
+        for kind in ["customer", "event", "alias", "told", "audit"] {
             let found = try await codes(kind) {
                 $0.replacing(/"customer":"[^"]+"/, with: "\"customer\":\"\(long)\"")
             }

@@ -182,7 +182,10 @@ extension StoredRecord {
             let record = try PromptRecord.form(&fields, nil)
             try record.customer.check()
             self = .prompt(record)
-        case .drift: self = .drift(try fields.required(kind.rawValue, Drift?.none))
+        case .drift:
+            let drift = try fields.required(kind.rawValue, Drift?.none)
+            try drift.customer.check()
+            self = .drift(drift)
         case .event:
             let line = try EventLine.form(&fields, nil)
             try line.customer.check()
@@ -190,10 +193,15 @@ extension StoredRecord {
             guard line.id.isCountable else { throw .wrong(field: "id") }
             guard line.version <= greatestVersion else { throw .wrong(field: "customerVersion") }
             self = .event(line.event(of: key(line.customer)))
-        case .told: self = .told(try ToldName.form(&fields, nil))
+        case .told:
+            let told = try ToldName.form(&fields, nil)
+            try told.customer.check()
+            self = .told(told)
         case .audit:
             let line = try AuditLine.form(&fields, nil)
             guard line.id.isCountable else { throw .wrong(field: "id") }
+            try line.entry.customer?.check()
+            try line.entry.other?.check("other")
             self = .audit(line.record(in: place.environment))
         case .bookmark:
             let bookmark = try BookmarkRecord.form(&fields, nil)
