@@ -454,7 +454,7 @@ class Guard(Part):
         self.reached.clear()
 
     def configuration(self, hosts):
-        """In the configuration: plain http is refused at once, https when it connects."""
+        """In the configuration: plain http and addresses are refused at once, names when it connects."""
         for host in hosts:
             self.server.configure([self.hook("one", f"http://{host}/", allowNetworks=[])])
             checked = self.server.command("config")
@@ -519,7 +519,7 @@ class Guard(Part):
                 self.receiver.answers[f"to-{number}-{status}"] = (
                     lambda *_, status=status, place=place: (status, place, 0))
         hooks = [self.hook(name) for name in self.receiver.answers]
-        self.server.configure([*hooks, self.hook("other", "https://10.0.0.1/")])
+        self.server.configure([*hooks, self.hook("other", "https://private.test/")])
         self.server.start()
         for hook in hooks:
             sent = self.server.command("webhooks", "test", hook["id"])
