@@ -411,6 +411,27 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a receiver that an earlier version added gets the events of all environments`()
+        async throws
+    {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [])
+        let secret = "whsec_\(String(repeating: "A", count: 32))"
+        try await server.storage.put(
+            WebhookRecord(
+                WebhookKey(app: "cards", id: "old"),
+                form: Array(#"{"url": "https://example.com/old", "secret": "\#(secret)"}"#.utf8),
+                position: .earliest(at: Message.start)
+            )
+        )
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(!receiver.received.isEmpty)
+        let listed = try json(try await server.get("/v1/apps/cards/webhooks"))["webhooks"]?[0]
+        #expect(listed?["environments"]?.count == 0)
+        await server.close()
+    }
+
     @Test func `a receiver at an address that is not public is refused with the reason`()
         async throws
     {
