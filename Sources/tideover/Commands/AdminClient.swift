@@ -110,12 +110,15 @@ struct AdminClient {
                     "no server of \(path) runs on this machine\nName one at a URL with --server."
                 )
             }
-            // It was started before `storage` changed; its socket is beside its own database.
-            return try await ask(
-                try listening(),
-                request,
-                needsKey: true,
-                because: "a server runs at \(configuration.server.listen), but not with \(file)"
+            // It was started before `storage` changed. The key is not sent to it: without its socket,
+            // nothing shows that it is this configuration's server.
+            throw CommandFailure(
+                .unavailable,
+                """
+                a server runs at \(configuration.server.listen), but not with \(file)
+                A change of `storage` takes effect when it is restarted. To ask it, name it with \
+                --server.
+                """
             )
         }
         return try await askRunning(file, request, needsKey: true, holder: nil)
