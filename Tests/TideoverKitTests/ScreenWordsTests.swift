@@ -10,7 +10,8 @@ import TideoverKit
         key: "trial.running",
         title: "Your free trial is running",
         message: """
-            It lasts until 4 May 2026. After that it costs 9.99 EUR, unless you cancel by 3 May 2026.
+            It lasts until 4 May 2026. After that it costs 9.99 EUR, unless you cancel by \
+            3 May 2026.
             """,
         label: "Manage subscription",
         arguments: [

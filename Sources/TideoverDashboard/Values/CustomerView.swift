@@ -25,7 +25,8 @@ package struct CustomerView: Hashable, Sendable {
 
     /// Reads the answers of `explain` and of `timeline`. The timeline is up to now, also if
     /// `explain` is of a past instant; `denials` are by entitlement. `ids` are all ids of the
-    /// customer, the main one first. `answer` is what the app gets now; nil at an instant asked for.
+    /// customer, the main one first. `answer` is the one that the app gets now; nil at an instant
+    /// asked for.
     package init(
         explain: JSONNode,
         answer: JSONNode?,
