@@ -99,12 +99,13 @@ import TideoverStorage
         let second = try PostgreSQLStorage(address: address, options: low)
         _ = try await second.commit(Work.commit(0, of: 0), derive: Work.derive)
         _ = try await first.commit(Work.commit(1, of: 1), derive: Work.derive)
-        let isOver = Locked(false)
+        let (isHeld, isOver) = (Locked(false), Locked(false))
         async let earlier = first.commit(Work.commit(2, of: 2)) { lineages in
+            isHeld.withLock { $0 = true }
             while !isOver.withLock({ $0 }) { usleep(10_000) }
             return Work.derive(lineages)
         }
-        try await Task.sleep(for: .milliseconds(300))
+        while !isHeld.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
         // It waits for the lock of the app, which the first server has.
         async let later = second.commit(Work.commit(3, of: 3), derive: Work.derive)
         try await Task.sleep(for: .milliseconds(300))
