@@ -10,7 +10,7 @@ import TideoverSandbox
 /// this way.
 @Suite(
     .enabled(if: ComparedServer.hasProgram, "the executable is not beside the tests"),
-    .timeLimit(.minutes(30))
+    .timeLimit(.minutes(20))
 )
 @MainActor struct ServedProgramTests {
     @Test(arguments: ["drift-missed-refund", "app-store-message-shown"])
