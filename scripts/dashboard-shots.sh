@@ -25,4 +25,4 @@ if [ -z "$program" ]; then
     program=$(swift build --package-path "$root" --show-bin-path)/tideover
 fi
 mkdir -p "$folder"
-exec python3 "$root/scripts/dashboard_shots.py" "$program" "$folder"
+exec python3 -B "$root/scripts/dashboard_shots.py" "$program" "$folder"

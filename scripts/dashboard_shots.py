@@ -11,7 +11,6 @@ import json
 import os
 import re
 import select
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ import time
 import urllib.error
 import urllib.request
 
-PATIENCE = 60
+from program_stage import PATIENCE, free_port
 
 EXPERIMENT = """experiments: {
         "june-words": {
@@ -170,12 +169,6 @@ class Demo:
     def close(self):
         self.process.terminate()
         self.process.wait(PATIENCE)
-
-
-def free_port():
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return server.getsockname()[1]
 
 
 def wait_for(url):

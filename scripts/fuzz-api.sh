@@ -37,4 +37,4 @@ fi
 require_program
 # The limit is twice the time plus three minutes, for the start, the replays and the restart.
 exec timeout --kill-after=10s $((2 * seconds + 180))s \
-    "$python" scripts/fuzz_api.py "$program" "$seconds" .build/fuzz-api/logs
+    "$python" -B scripts/fuzz_api.py "$program" "$seconds" .build/fuzz-api/logs

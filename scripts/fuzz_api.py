@@ -10,13 +10,14 @@ import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from program_stage import free_port
 
 CUSTOMERS = {
     "anna": "7e3fb20b-4cdb-47cc-936d-99d65f608138",
@@ -51,12 +52,6 @@ class Checks:
         self.count += 1
         self.held += bool(holds)
         print(f"{'held  ' if holds else 'FAILED'} {sentence}", flush=True)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class World:
