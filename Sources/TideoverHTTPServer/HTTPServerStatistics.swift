@@ -6,7 +6,7 @@ package struct HTTPServerStatistics: Hashable, Sendable {
     package var connectionsTaken = 0
     /// Connections closed at once: their address had too many, or memory was short.
     package var connectionsRefused = 0
-    /// Connections closed to make room for new ones.
+    /// Connections closed to make room for others, or for their bodies.
     package var connectionsEvicted = 0
     /// Connections open now.
     package var connectionsOpen = 0

@@ -112,7 +112,7 @@ package struct AuditEntry: Hashable, Sendable {
             case completed
             /// The store refused the change.
             case rejected
-            /// The request did not reach the store.
+            /// The request did not reach the store, or the store did not process it then.
             case notSent
             /// It is unknown whether the store carried out the change.
             case unknown

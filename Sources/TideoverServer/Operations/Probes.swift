@@ -113,7 +113,7 @@ package struct SocketReading: Hashable, Sendable {
     package var connectionsTaken = 0
     /// Connections closed at once, because their address had too many or memory was short.
     package var connectionsRefused = 0
-    /// Connections closed to make room for new ones.
+    /// Connections closed to make room for others, or for their bodies.
     package var connectionsEvicted = 0
     /// Connections closed because the client was too slow or idle for too long.
     package var connectionsTimedOut = 0
