@@ -29,6 +29,7 @@ enum SQL {
         SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $1, true),
             set_config('idle_in_transaction_session_timeout', $2, true)
         """
+    static let limitLocks: StaticString = "SELECT set_config('lock_timeout', $1, true)"
     static let commit: StaticString = "COMMIT"
     static let rollBack: StaticString = "ROLLBACK"
     /// In the order of their names, so that two servers never wait for one another.

@@ -105,6 +105,29 @@ import TideoverStorage
     }
 
     @Test(.onPostgreSQL)
+    func `a step does not keep servers waiting behind a backup`() async throws {
+        let database = try TestDatabase()
+        await (try await database.open()).close()
+        let backup = try database.connect()
+        try backup.ask("BEGIN")
+        // Reading the count waits for the answer.
+        #expect(try backup.ask("LOCK TABLE customer IN ACCESS SHARE MODE").count() == 0)
+        let change = Migration(
+            number: Migration.latest + 1,
+            statements: ["ALTER TABLE customer ADD COLUMN another integer"]
+        )
+        let connection = try database.connect()
+        let error = #expect(throws: StorageError.self) {
+            try Migration.prepare(connection, steps: Migration.all + [change])
+        }
+        #expect(error?.reason == .busy)
+        #expect(try backup.ask("COMMIT").count() == 0)
+        #expect(
+            try Migration.prepare(connection, steps: Migration.all + [change]) == change.number
+        )
+    }
+
+    @Test(.onPostgreSQL)
     func `a step that a running server could not work with waits for its end`() async throws {
         let database = try TestDatabase()
         let storage = try PostgreSQLStorage(address: database.address)

@@ -29,6 +29,9 @@ package struct Migration: Sendable {
     private static let mostAttempts = 5
     /// Milliseconds a server waits for missing steps. One can build the index of a large table.
     private static let patience: Int64 = 3_600_000
+    /// How long a step waits for a table. While it waits, every other statement waits behind it, for
+    /// example because a backup reads the table.
+    private static let longestWait = "5s"
 
     /// Brings the schema up to date, in one transaction, and returns the number of its last step.
     /// That is more than `latest` if a newer version applied steps which this one can work with.
@@ -38,7 +41,8 @@ package struct Migration: Sendable {
     /// may give each transaction another session.
     ///
     /// - Throws: `newerSchema` for a database that needs a newer version, and `busy` while servers
-    ///   run that could not work with the missing steps; it is not changed. `notAStorage` if a table
+    ///   run that could not work with the missing steps, or while another program keeps a table
+    ///   locked; it is not changed. `notAStorage` if a table
     ///   of another program has a name of ours.
     @discardableResult
     package static func prepare(
@@ -74,6 +78,7 @@ package struct Migration: Sendable {
         let missing = steps.filter { $0.number > found }
         if missing.isEmpty { try requireUsable(found, connection) }
         try requireNoServer(before: missing, after: found, connection)
+        if !missing.isEmpty { try connection.ask(SQL.limitLocks, .text(longestWait)) }
         for step in missing {
             for statement in step.statements { try connection.ask(statement) }
             try connection.ask(SQL.setSchema, .integer(Int64(step.number)))
