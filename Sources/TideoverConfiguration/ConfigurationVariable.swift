@@ -22,9 +22,11 @@ enum ConfigurationVariable {
 
     /// Variables with our prefix that do not belong to the configuration.
     ///
-    /// One names the configuration file, and another the test vectors. Kubernetes sets the others
-    /// in each container beside a service named `tideover`.
-    static let reserved: Set<String> = ["TIDEOVER_CONFIG", "TIDEOVER_VECTORS", "TIDEOVER_PORT"]
+    /// One names the configuration file, another the test vectors, and two are read by the examples
+    /// of back ends. Kubernetes sets the others in each container beside a service named `tideover`.
+    static let reserved: Set<String> = [
+        "TIDEOVER_CONFIG", "TIDEOVER_VECTORS", "TIDEOVER_URL", "TIDEOVER_KEY", "TIDEOVER_PORT",
+    ]
     static let reservedPrefixes = ["TIDEOVER_PORT_", "TIDEOVER_SERVICE_"]
 
     static func isReserved(_ name: String) -> Bool {

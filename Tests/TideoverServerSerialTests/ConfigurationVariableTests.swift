@@ -106,7 +106,8 @@ import TideoverServer
                 "TIDEOVER_SERVER_LISTN": "127.0.0.1:1", "TIDEOVER_COLOUR": "blue",
                 "TIDEOVER_APPS_CARDS_APP_STORE_BUNDELID": "x", "TIDEOVER_APPS_CARDS_ID": "y",
                 "TIDEOVER_SERVER_PUBLIC_URL": "", "PATH": "/bin", "TIDEOVERBOARD": "1",
-                "TIDEOVER_VECTORS": "/v", "TIDEOVER_PORT": "tcp://10.0.0.1:80",
+                "TIDEOVER_VECTORS": "/v", "TIDEOVER_URL": "http://x", "TIDEOVER_KEY": "y",
+                "TIDEOVER_PORT": "tcp://10.0.0.1:80",
                 "TIDEOVER_PORT_80_TCP_ADDR": "10.0.0.1", "TIDEOVER_SERVICE_HOST": "10.0.0.1",
             ]
         )
