@@ -417,10 +417,11 @@ import TideoverStorage
         let receiver = Receiver()
         let server = try await Self.server(receiver, [])
         let secret = "whsec_\(String(repeating: "A", count: 32))"
+        let form = #"{"url": "https://example.com/x", "events": ["*"], "secret": "\#(secret)"}"#
         try await server.storage.put(
             WebhookRecord(
                 WebhookKey(app: "cards", id: "old"),
-                form: Array(#"{"url": "https://example.com/old", "secret": "\#(secret)"}"#.utf8),
+                form: Array(form.utf8),
                 position: .earliest(at: Message.start)
             )
         )
