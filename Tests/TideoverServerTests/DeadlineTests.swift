@@ -99,28 +99,6 @@ import TideoverTestProcesses
         await restarted.close()
     }
 
-    @Test func `access that ended while the clock was ahead is back once the clock is right`()
-        async throws
-    {
-        let server = try TestServer()
-        server.set(Message.start + .seconds(5))
-        #expect(try await server.post(.purchase("a-1", of: "1000001")).status == 200)
-        server.set(Message.end + .days(40))
-        #expect(await server.service.meetDueDeadlines())
-        #expect(try await server.premium().hasSuffix("none"))
-        let ended = try server.events().last?.version
-
-        server.set(Message.start + .days(1))
-        #expect(try await server.premium() == "active paid access")
-        let events = try server.events()
-        #expect(events.last?.event.kind == "entitlement_changed")
-        #expect(events.last?.version == ended.map { $0 + 1 })
-        // The answer is of this instant now, so nothing changes any more.
-        #expect(try await server.premium() == "active paid access")
-        #expect(try server.events() == events)
-        await server.close()
-    }
-
     @Test func `the worker does not repeat an event that a read or a notification raised`()
         async throws
     {
