@@ -49,7 +49,7 @@ package final class Progress: Sendable {
 }
 
 extension Progress {
-    /// Counts the seconds of work whose length is unknown.
+    /// Counts the seconds of work of unknown length.
     ///
     /// - Parameters:
     ///   - label: The work, such as "waiting".

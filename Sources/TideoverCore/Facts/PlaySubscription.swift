@@ -214,7 +214,7 @@ extension PlayItem {
         guard let priceChange, let changed = priceChange.price, priceChange.state.isAhead else {
             return price
         }
-        // Grace moves the expiry of the period whose renewal failed.
+        // Grace moves the expiry of the period before the failed renewal.
         let isLater =
             if let first = priceChange.chargedFrom, let expiresAt {
                 first > expiresAt + LineageHistory.sameEnd

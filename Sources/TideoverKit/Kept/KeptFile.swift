@@ -13,6 +13,7 @@ public struct KeptFile: Sendable {
         self.read = read
         self.write = write
     }
+
     /// Returns this file, which is read only after earlier writes to it.
     package func read(after writes: Task<Void, Never>) -> KeptFile {
         KeptFile(

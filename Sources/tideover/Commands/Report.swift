@@ -211,7 +211,7 @@ extension Sheet {
     private static let formulaBytes = Array("=+-@\t\r\n".utf8)
 
     /// Returns a text that a spreadsheet shows and does not compute, by an apostrophe at its
-    /// beginning: anyone with an app's public key can make up a customer whose id is a formula.
+    /// beginning: anyone with an app's public key can use a formula as the id of a customer.
     private static func inert(_ text: String) -> String {
         text.utf8.first.map(formulaBytes.contains) == true ? "'\(text)" : text
     }
