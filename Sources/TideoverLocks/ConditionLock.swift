@@ -41,15 +41,6 @@ package final class ConditionLock<State>: @unchecked Sendable {
         return result
     }
 
-    /// Updates the value, and wakes one of the waiting threads, which must all wait for the same.
-    package func updateWakingOne<Result>(_ body: (inout State) -> Result) -> Result {
-        pthread_mutex_lock(mutex)
-        let result = body(&state)
-        pthread_mutex_unlock(mutex)
-        pthread_cond_signal(change)
-        return result
-    }
-
     /// Runs `body` now and after each change until it returns a value.
     package func wait<Result>(until body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)

@@ -1,18 +1,45 @@
+import Glibc
+
 /// Threads for tasks: some for tasks that block, or one for each processor for tasks that compute.
 ///
 /// Swift's own pool has as many threads as there are processors. If that many tasks block, for
 /// example while a database across the network answers, no other one runs. Here a thread is added
-/// while all others are busy, up to a limit; further tasks wait, in order. Giving a task to the
-/// pool takes system calls; a busy thread here takes its next one without any.
-package final class TaskThreads: TaskExecutor {
+/// while all others are busy, up to a limit; further tasks wait, in order.
+///
+/// Waking a thread takes a system call and a switch. So at most one thread is on its way to the
+/// waiting tasks. It takes one, and sends for the next thread if others are left.
+// Unchecked: the state is behind a lock, and a semaphore is made for several threads.
+package final class TaskThreads: TaskExecutor, @unchecked Sendable {
     private struct State {
         var jobs: [UnownedJob] = []
         var threads = 0
-        var idle = 0
+        /// The threads that wait at the semaphore and were not woken.
+        var waiting = 0
+        /// The threads that were started or woken, and have not looked for a task yet.
+        var coming = 0
         var isClosed = false
+
+        /// Decides whether the waiting tasks need one more thread, and counts it.
+        mutating func reinforcement(most: Int) -> Reinforcement? {
+            guard !jobs.isEmpty, coming == 0 else { return nil }
+            if waiting > 0 {
+                waiting -= 1
+                coming += 1
+                return .woken
+            }
+            guard threads < most else { return nil }
+            threads += 1
+            coming += 1
+            return .started
+        }
     }
 
-    private let state = ConditionLock(State())
+    private enum Reinforcement { case woken, started }
+
+    private enum Turn { case run(UnownedJob), wait, end }
+
+    private let state = Locked(State())
+    private let wakes: UnsafeMutablePointer<sem_t>
     private let most: Int
 
     /// Starts the first thread.
@@ -20,8 +47,18 @@ package final class TaskThreads: TaskExecutor {
     /// - Throws: `NoThreadLeft` if the system cannot start one.
     package init(most: Int) throws(NoThreadLeft) {
         self.most = most
-        state.update(matters: { _ in false }) { $0.threads = 1 }
+        wakes = .allocate(capacity: 1)
+        sem_init(wakes, 0, 0)
+        state.withLock { state in
+            state.threads = 1
+            state.coming = 1
+        }
         guard startCounted() else { throw NoThreadLeft() }
+    }
+
+    deinit {
+        sem_destroy(wakes)
+        wakes.deallocate()
     }
 
     /// Runs `body` and the tasks in it on these threads.
@@ -33,44 +70,78 @@ package final class TaskThreads: TaskExecutor {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isMissing = state.updateWakingOne { state in
-            state.jobs.append(job)
-            guard state.idle < state.jobs.count, state.threads < most else { return false }
-            state.threads += 1
-            return true
-        }
-        // Without another thread the job waits for one of those that exist.
-        if isMissing { _ = startCounted() }
+        reinforce(
+            state.withLock { state in
+                state.jobs.append(job)
+                return state.reinforcement(most: most)
+            }
+        )
     }
 
     /// Ends the threads once no job is left.
-    package func close() { state.update { $0.isClosed = true } }
+    package func close() {
+        let woken = state.withLock { state in
+            state.isClosed = true
+            defer { state.waiting = 0 }
+            state.coming += state.waiting
+            return state.waiting
+        }
+        for _ in 0..<woken { sem_post(wakes) }
+    }
+
+    private func reinforce(_ reinforcement: Reinforcement?) {
+        switch reinforcement {
+        case .woken: sem_post(wakes)
+        // If it cannot be started, the jobs wait for one of the threads that exist.
+        case .started: _ = startCounted()
+        case nil: break
+        }
+    }
 
     /// Starts a thread that is counted already.
     private func startCounted() -> Bool {
         guard startThread({ self.work() }) == 0 else {
-            state.update(matters: { _ in false }) { $0.threads -= 1 }
+            state.withLock { state in
+                state.threads -= 1
+                state.coming -= 1
+            }
             return false
         }
         return true
     }
 
     private func work() {
-        while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        var isComing = true
+        while true {
+            switch next(isComing) {
+            case .run(let job):
+                job.runSynchronously(on: asUnownedTaskExecutor())
+                isComing = false
+            case .wait:
+                // Interrupted by a signal, it waits on.
+                while sem_wait(wakes) != 0 {}
+                isComing = true
+            case .end: return
+            }
+        }
     }
 
-    private func next() -> UnownedJob? {
-        state.update(matters: { _ in false }) { $0.idle += 1 }
-        // A thread that has taken a job is no longer idle at the same moment. Otherwise the next job
-        // would wait for it, and perhaps for ever.
-        return state.wait { state -> UnownedJob?? in
-            guard !state.jobs.isEmpty || state.isClosed else { return nil }
-            state.idle -= 1
-            guard state.jobs.isEmpty else { return .some(state.jobs.removeFirst()) }
+    private func next(_ isComing: Bool) -> Turn {
+        let (turn, reinforcement) = state.withLock { state -> (Turn, Reinforcement?) in
+            if isComing { state.coming -= 1 }
+            guard state.jobs.isEmpty else {
+                return (.run(state.jobs.removeFirst()), state.reinforcement(most: most))
+            }
+            guard state.isClosed else {
+                state.waiting += 1
+                return (.wait, nil)
+            }
             // A task can still continue here after `close`, on a new thread.
             state.threads -= 1
-            return .some(nil)
+            return (.end, nil)
         }
+        reinforce(reinforcement)
+        return turn
     }
 }
 
