@@ -115,13 +115,15 @@ import TideoverTestProcesses
         let service = try Service(
             apps: [],
             storage: server.storage,
-            version: "a\"b\\c\nd",
+            // With a combining mark behind it, a quotation mark is another `Character`.
+            version: "a\"b\\c\nd\"\u{301}\r\n",
             clock: { Message.start },
             log: { _ in }
         )
         let response = try await service.handler(Request(path: "/metrics"))
         let text = String(decoding: response.body, as: UTF8.self)
-        #expect(text.contains(#"tideover_build_info{version="a\"b\\c\nd"} 1"#))
+        let escaped = #"a\"b\\c\nd\""# + "\u{301}\r" + #"\n"#
+        #expect(Array(text.utf8).contains(#"tideover_build_info{version="\#(escaped)"} 1"#.utf8))
         await server.close()
     }
 

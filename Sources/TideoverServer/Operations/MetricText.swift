@@ -55,14 +55,17 @@ struct MetricText {
         Int64(exactly: value).map { "\($0)" } ?? "\(value)"
     }
 
+    /// Escapes single scalars: a quotation mark with a combining mark behind it is one `Character`.
     private static func escaped(_ value: String) -> String {
-        value.reduce(into: "") { text, character in
-            switch character {
-            case "\\": text += "\\\\"
-            case "\"": text += "\\\""
-            case "\n": text += "\\n"
-            default: text.append(character)
+        var text = String.UnicodeScalarView()
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\\": text.append(contentsOf: "\\\\".unicodeScalars)
+            case "\"": text.append(contentsOf: "\\\"".unicodeScalars)
+            case "\n": text.append(contentsOf: "\\n".unicodeScalars)
+            default: text.append(scalar)
             }
         }
+        return String(text)
     }
 }
