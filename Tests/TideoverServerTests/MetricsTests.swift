@@ -88,6 +88,15 @@ import TideoverTestProcesses
             samples.contains(#"tideover_notifications_total{app="cards",outcome="refused"} 0"#)
         )
         #expect(samples.contains(#"tideover_storage_commits_total{outcome="failed"} 0"#))
+        // An alert on an increase misses the first one of a series that does not exist yet.
+        for reason in ["full", "io", "corrupt", "unavailable", "unconfirmed", "replaced"] {
+            let sample = #"tideover_storage_failures_total{reason="\#(reason)"} 0"#
+            #expect(samples.contains(sample))
+        }
+        for code in ["signed-in-the-future", "wrong-bundle", "too-many-refusals"] {
+            let sample = #"tideover_notification_refusals_total{app="cards",code="\#(code)"} 0"#
+            #expect(samples.contains(sample))
+        }
         #expect(samples.contains("tideover_verifications_waiting 0"))
         await server.close()
     }

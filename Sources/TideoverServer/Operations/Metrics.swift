@@ -286,7 +286,11 @@ final class Metrics: Sendable {
                 count(.sdkUnsupported, app.id, reason.rawValue, by: 0)
             }
         }
+        for code in ["signed-in-the-future", "wrong-bundle", "too-many-refusals"] {
+            count(.refusals, app.id, code, by: 0)
+        }
         for outcome in ["committed", "duplicate", "failed"] { count(.commits, outcome, by: 0) }
+        for reason in StorageError.Reason.words { count(.storageFailures, reason, by: 0) }
         count(.unheardReports, app.id, by: 0)
         count(.unknownProducts, app.id, by: 0)
         for outcome in ["committed", "failed"] { count(.deadlineBatches, outcome, by: 0) }

@@ -102,6 +102,14 @@ extension StorageError.Reason {
         }
     }
 
+    /// The words of all reasons.
+    static let words = [
+        Self.busy, .unavailable, .full, .readOnly, .notPermitted, .missingFolder, .corrupt,
+        .notAStorage, .locked(holder: nil), .newerSchema(found: 0, known: 0),
+        .olderSchema(found: 0, known: 0), .io, .unconfirmed, .replaced, .refused, .closed,
+        .engine(code: 0),
+    ].map(\.word)
+
     fileprivate var word: String {
         switch self {
         case .busy: "busy"
