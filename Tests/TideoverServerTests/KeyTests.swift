@@ -238,6 +238,7 @@ import TideoverStorage
         (#"{"kind": "admin", "apps": ["cards"]}"#, "all apps"),
         (#"{"kind": "secret", "name": 7}"#, "`name`"),
         (#"{"kind": "secret", "name": "a\nb"}"#, "`name`"),
+        (#"{"kind": "secret", "name": "  "}"#, "not blank"),
         (#"{"kind": "secret", "name": "\#(String(repeating: "n", count: 101))"}"#, "`name`"),
     ])
     func `an invalid request for a key is rejected with the reason`(

@@ -61,10 +61,11 @@ struct CreateKeyRequest: Hashable, Sendable {
     private static func name(_ node: JSONNode?) throws(Problem) -> String {
         guard let node else { return "" }
         guard let name = node.string, name.unicodeScalars.count <= longestName,
-            !name.unicodeScalars.contains(where: \.isControl)
+            !name.unicodeScalars.contains(where: \.isControl),
+            name.isEmpty || name.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
         else {
             throw .badKeyRequest(
-                "`name` must be one line of at most \(longestName) characters."
+                "`name` must be one line of at most \(longestName) characters, not blank."
             )
         }
         return name
