@@ -631,6 +631,11 @@ import TideoverJSON
         }
     }
 
+    @Test func `the sign-in names the kinds of keys that it accepts`() throws {
+        let page = text(SignInPage.page(formToken: "t"), nil)
+        for kind in ["viewer", "secret", "admin"] { #expect(page.contains("\(kind) key")) }
+    }
+
     @Test func `the prompt is shown as the customer sees it`() throws {
         for isPrompted in [true, false] {
             let page = try customerPage(Self.customer("anna", isPrompted: isPrompted))

@@ -20,8 +20,11 @@ package enum SignInPage {
                                 .tag(.p, [.class("alarm"), .of(.role, "alert")], .text($0))
                             } ?? .nothing, form(formToken),
                             Parts.quiet(
-                                "A secret key opens its apps, an admin key all apps. Create one with "
-                            ), .tag(.p, [], .tag(.code, [], "tideover keys add --kind secret")),
+                                """
+                                A viewer key reads its apps, a secret key also changes them, and an \
+                                admin key opens all apps. The server's operator creates one with
+                                """
+                            ), .tag(.p, [], .tag(.code, [], "tideover keys add --kind viewer")),
                         ]
                     )
                 )
