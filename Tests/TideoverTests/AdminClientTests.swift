@@ -1,5 +1,6 @@
 import Testing
 import TideoverHTTP
+import TideoverHTTPClient
 import TideoverJSON
 
 @testable import TideoverCommandLine
@@ -39,5 +40,19 @@ import TideoverJSON
                     "Several customers.\nAsk about one.\ncustomers: u_1, u_2"
                 )
         )
+    }
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:8080", true), ("http://[::1]:8080", true),
+            ("http://localhost:8080", true), ("http://127.example.com", false),
+            ("http://127.0.0.1.example.com", false), ("http://192.0.2.1:8080", false),
+        ]
+    )
+    func `a name that only begins like loopback is not this machine`(
+        url: String,
+        isThisMachine: Bool
+    ) throws {
+        #expect(try HTTPURL(url).isThisMachine == isThisMachine)
     }
 }

@@ -456,7 +456,6 @@ extension Request {
 }
 
 extension HTTPURL {
-    fileprivate var isThisMachine: Bool {
-        host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
-    }
+    /// Whether the host is this machine by its address or a name that resolves to loopback only.
+    var isThisMachine: Bool { LoopbackGuard.isThisMachine(LoopbackGuard.name(in: host[...])) }
 }

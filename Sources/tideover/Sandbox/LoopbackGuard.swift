@@ -32,12 +32,13 @@ struct LoopbackGuard {
     }
 
     /// Returns the host without its port, and IPv6 without brackets.
-    private static func name(in host: Substring) -> String {
+    static func name(in host: Substring) -> String {
         if host.first == "[" { return String(host.dropFirst().prefix { $0 != "]" }) }
         return String(host.prefix { $0 != ":" })
     }
 
-    private static func isThisMachine(_ name: String) -> Bool {
+    /// Whether a host, without port and brackets, is this machine.
+    static func isThisMachine(_ name: String) -> Bool {
         guard let address = IPAddress(name) else {
             // RFC 6761, 6.3: such names resolve to loopback only.
             let name = name.lowercased()
