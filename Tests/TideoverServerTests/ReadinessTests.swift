@@ -45,6 +45,24 @@ import TideoverStorage
         state.checked(isReady: true, at: late + 1)
         #expect([state.asked(at: late + 2)] == [.answer(isReady: true)])
     }
+
+    @Test func `after a commit that did not fit, no small write counts until one fits`() {
+        var state = ReadinessState()
+        state.commitFailed(at: 0)
+        #expect([state.asked(at: second)] == [.check])
+        state.checked(isReady: true, at: second)
+        state.commitFailed(at: second, isFull: true)
+        state.checked(isReady: true, at: 2 * second)
+        let end = second + ReadinessState.fullness
+        #expect(
+            [state.asked(at: 2 * second), state.asked(at: end - 1), state.asked(at: end)]
+                == [.answer(isReady: false), .answer(isReady: false), .check]
+        )
+        state.commitFailed(at: end, isFull: true)
+        state.checked(isReady: true, at: end)
+        state.committed()
+        #expect([state.asked(at: end + 1)] == [.answer(isReady: true)])
+    }
 }
 
 @Suite struct ReadinessTests {

@@ -11,11 +11,15 @@ package struct ReadinessState {
     package static let freshness: Int64 = 1_000_000_000
     /// How long a check may take before it counts as failed.
     package static let patience: Int64 = 5_000_000_000
+    /// How long a commit that did not fit on the disk counts more than a check, whose small write
+    /// can still fit.
+    package static let fullness: Int64 = 30_000_000_000
 
     /// Whether the server is about to stop; then results are ignored.
     package private(set) var isDraining = false
     private var finding: (isReady: Bool, at: Int64)?
     private var checkBegan: Int64?
+    private var isFullUntil: Int64?
 
     package init() {}
 
@@ -23,6 +27,7 @@ package struct ReadinessState {
     package enum Asked: Hashable { case answer(isReady: Bool), check }
 
     package mutating func asked(at now: Int64) -> Asked {
+        if let isFullUntil, now < isFullUntil { return .answer(isReady: false) }
         if let checkBegan {
             // Without any result the server is not known to be ready.
             let isPatient = now - checkBegan < Self.patience
@@ -37,8 +42,15 @@ package struct ReadinessState {
 
     package mutating func beginDraining() { isDraining = true }
 
-    /// Records a failed commit that is likely to fail again: not ready until a check succeeds.
-    package mutating func commitFailed(at now: Int64) { finding = (false, now) }
+    /// Records a failed commit that is likely to fail again: not ready until a check succeeds. If it
+    /// did not fit on the disk, not ready until a commit succeeds, or for `fullness`: a balancer that
+    /// sends nothing more must not wait for a commit.
+    package mutating func commitFailed(at now: Int64, isFull: Bool = false) {
+        finding = (false, now)
+        if isFull { isFullUntil = now + Self.fullness }
+    }
+
+    package mutating func committed() { isFullUntil = nil }
 
     package mutating func checked(isReady: Bool, at now: Int64) {
         finding = (isReady, now)

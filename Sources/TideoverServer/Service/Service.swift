@@ -147,8 +147,15 @@ package struct Service: Sendable {
             metrics: metrics,
             uptime: probes.uptime,
             log: log,
-            told: { pollQueues.note($0) },
-            failed: { readinessState.withLock { $0.commitFailed(at: probes.uptime()) } }
+            told: { commitRequest in
+                pollQueues.note(commitRequest)
+                readinessState.withLock { $0.committed() }
+            },
+            failed: { reason in
+                readinessState.withLock {
+                    $0.commitFailed(at: probes.uptime(), isFull: reason == .full)
+                }
+            }
         )
         self.storage = storage
         self.replica = replica

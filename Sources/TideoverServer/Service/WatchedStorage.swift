@@ -10,7 +10,7 @@ struct WatchedStorage: Storage {
     /// Receives each committed commit request.
     private let told: @Sendable (CommitRequest) -> Void
     /// Called when a commit failed for a reason that the next one is likely to share.
-    private let failed: @Sendable () -> Void
+    private let failed: @Sendable (StorageError.Reason) -> Void
 
     init(
         _ storage: any Storage,
@@ -18,7 +18,7 @@ struct WatchedStorage: Storage {
         uptime: @escaping @Sendable () -> Int64,
         log: @escaping Log = { _ in },
         told: @escaping @Sendable (CommitRequest) -> Void = { _ in },
-        failed: @escaping @Sendable () -> Void = {}
+        failed: @escaping @Sendable (StorageError.Reason) -> Void = { _ in }
     ) {
         self.storage = storage
         self.metrics = metrics
@@ -46,7 +46,7 @@ struct WatchedStorage: Storage {
             return outcomes
         } catch {
             metrics.committed("failed", nanoseconds: uptime() - begun)
-            if error.reason.isLasting { failed() }
+            if error.reason.isLasting { failed(error.reason) }
             throw counted(error)
         }
     }
