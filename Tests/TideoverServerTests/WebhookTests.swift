@@ -228,6 +228,39 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a receiver that wishes to wait gets nothing until then`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        _ = try await server.post(.purchase("n-2", of: "1000001"))
+        let feed = try json(try await server.get("/v1/apps/cards/events"))["events"]
+        let ids = try #require(feed).elements.compactMap { $0["id"]?.string }
+        try #require(ids.count > 2)
+        receiver.script(.response(status: 200), .response(status: 429, retryAfter: "600"))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        #expect(try await webhook(server)?["waiting"]?.int64 == Int64(ids.count - 1))
+        server.set(server.now + .seconds(599))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 2)
+        server.set(server.now + .seconds(1))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == ids.count + 1)
+        #expect(Set(receiver.received.map(\.id)) == Set(ids))
+        await server.close()
+    }
+
+    @Test func `a long wait raises the alarm at once, as nothing is sent meanwhile`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        _ = try await server.post(.purchase())
+        receiver.script(.response(status: 503, retryAfter: "900"))
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 1)
+        #expect(server.logged.contains { $0.contains("webhook failing") })
+        await server.close()
+    }
+
     @Test func `a webhook that only fails raises an alarm, and is disabled after five days`()
         async throws
     {

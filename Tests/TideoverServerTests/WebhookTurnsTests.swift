@@ -43,6 +43,21 @@ import TideoverStorage
         #expect(turns.begin(key, failingSince: start, at: start) == true)
     }
 
+    @Test func `a receiver's wish to wait holds until then, or until an operator disables it`() {
+        var turns = WebhookTurns()
+        let key = key(1)
+        let end = start + .seconds(60)
+        for isDisabled in [false, true] {
+            #expect(turns.begin(key, failingSince: nil, at: start) == true)
+            turns.end(key, failingSince: nil, waitsUntil: end, attempted: true, at: start)
+            #expect(turns.begin(key, failingSince: nil, at: end - Milliseconds(1)) == false)
+            if isDisabled { turns.endWait(of: key) }
+            let next = isDisabled ? start : end
+            #expect(turns.begin(key, failingSince: nil, at: next) == true)
+            turns.end(key, failingSince: nil, attempted: true, at: next)
+        }
+    }
+
     @Test func `any number of failing webhooks leaves room for the others`() {
         var turns = WebhookTurns()
         let begun = (0..<1_000).filter { turns.begin(key($0), failingSince: start, at: start) }

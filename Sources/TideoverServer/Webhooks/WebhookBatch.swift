@@ -36,12 +36,20 @@ struct WebhookTrial: Sendable {
     let verdict: WebhookVerdict
     /// The instant of the next attempt; nil if there is none.
     let nextAt: Instant?
+    /// Until when the receiver wishes to get no messages; nil without such a wish.
+    let waitsUntil: Instant?
 
     init(_ item: WebhookBatch.Item, _ result: WebhookResult, at now: Instant, random: UInt64) {
         self.item = item
         self.result = result
         at = now
         verdict = WebhookVerdict(result, at: now)
+        waitsUntil =
+            if case .failed(let wish?) = verdict, wish > now {
+                WebhookSchedule.limited(wish, at: now)
+            } else {
+                nil
+            }
         nextAt =
             switch verdict {
             case .delivered: nil
@@ -92,11 +100,16 @@ struct WebhookTrial: Sendable {
 /// The results of a batch.
 struct WebhookSent: Sendable {
     var trials: [WebhookTrial] = []
-    /// The items that were not sent because the batch took too long, or the receiver is gone.
+    /// The items that were not sent because the batch took too long, or because the receiver is gone
+    /// or wishes to wait.
     var postponed: [WebhookBatch.Item] = []
 
     /// Whether the receiver answered that it wants no more messages.
     var isGone: Bool { trials.contains { $0.verdict == .gone } }
+    /// Until when the receiver wishes to get no messages; nil without such a wish.
+    var waitsUntil: Instant? { trials.compactMap(\.waitsUntil).max() }
+    /// Whether nothing more may be sent now.
+    var isStopped: Bool { isGone || waitsUntil != nil }
 
     mutating func add(_ other: WebhookSent) {
         trials += other.trials
@@ -132,7 +145,11 @@ extension WebhookSettlement {
             attempts: trials.map(\.attempt),
             waiting: trials.compactMap(\.waiting)
                 + sent.postponed.map {
-                    WebhookDelivery(event: $0.event.id, attempts: $0.failures, nextAt: now)
+                    WebhookDelivery(
+                        event: $0.event.id,
+                        attempts: $0.failures,
+                        nextAt: sent.waitsUntil ?? now
+                    )
                 },
             finished: batch.vanished + empty
                 + trials.filter { $0.waiting == nil }.map(\.item.event.id),

@@ -64,15 +64,21 @@ struct WebhookBook: Sendable {
         return found.map { Entry(endpoint: $0, record: record) }
     }
 
-    /// Returns whether a failing webhook raises an alarm now: once in six hours.
-    func raisesAlarm(_ settlement: WebhookSettlement, after length: Milliseconds) -> Bool {
+    /// Returns whether a failing webhook raises an alarm now: once in six hours. A wait that its
+    /// receiver wishes counts as time of failing, because nothing is sent meanwhile.
+    func raisesAlarm(
+        _ settlement: WebhookSettlement,
+        after length: Milliseconds,
+        waitsUntil: Instant?
+    ) -> Bool {
         alarms.withLock { alarms in
             guard let since = settlement.failingSince else {
                 alarms[settlement.key] = nil
                 return false
             }
             let isRecent = alarms[settlement.key].map { settlement.now - $0 < .hours(6) } ?? false
-            guard settlement.now - since >= length, !isRecent else { return false }
+            let end = max(settlement.now, waitsUntil ?? settlement.now)
+            guard end - since >= length, !isRecent else { return false }
             alarms[settlement.key] = settlement.now
             return true
         }

@@ -23,10 +23,11 @@ package enum WebhookSchedule {
         let jitter = Int64(random % UInt64(delay / 5 + 1)) - delay / 10
         let planned = now + Milliseconds(delay + jitter)
         guard let notBefore else { return planned }
-        return max(planned, min(notBefore, now + longestWish))
+        return max(planned, limited(notBefore, at: now))
     }
 
-    private static let longestWish = Milliseconds.days(1)
+    /// Returns the instant until which a receiver wishes to wait, at most a day from now.
+    static func limited(_ wish: Instant, at now: Instant) -> Instant { min(wish, now + .days(1)) }
 
     /// Returns the pause of a receiver that has failed for some time: a tenth of this time, from 5
     /// seconds to a minute.

@@ -10,6 +10,8 @@ package struct WebhookTurns {
     private var busy: Set<WebhookKey> = []
     private var failing: Set<WebhookKey> = []
     private var pausedUntil: [WebhookKey: Instant] = [:]
+    /// Until when receivers wish to get no messages.
+    private var waitsUntil: [WebhookKey: Instant] = [:]
 
     package init() {}
 
@@ -19,7 +21,7 @@ package struct WebhookTurns {
         failingSince: Instant?,
         at now: Instant
     ) -> Bool {
-        guard !busy.contains(key) else { return false }
+        guard !busy.contains(key), waitsUntil[key] ?? .distantPast <= now else { return false }
         if failingSince != nil {
             guard failing.count < Self.mostFailing, pauseEnd(of: key) <= now else { return false }
             failing.insert(key)
@@ -28,21 +30,26 @@ package struct WebhookTurns {
         return true
     }
 
-    /// Records that a webhook ended, and since when it fails. Without an attempt an earlier pause
-    /// remains.
+    /// Records that a webhook ended, since when it fails, and until when its receiver wishes to wait.
+    /// Without an attempt an earlier pause remains.
     package mutating func end(
         _ key: WebhookKey,
         failingSince: Instant?,
+        waitsUntil wish: Instant? = nil,
         attempted: Bool,
         at now: Instant
     ) {
         busy.remove(key)
         failing.remove(key)
         guard attempted else { return }
+        waitsUntil[key] = wish
         pausedUntil[key] = failingSince.map {
             now + WebhookSchedule.pause(afterFailingFor: now - $0)
         }
     }
+
+    /// Ends the wait of a webhook that an operator disabled.
+    package mutating func endWait(of key: WebhookKey) { waitsUntil[key] = nil }
 
     /// The end of a webhook's pause: those with the earliest end begin first.
     package func pauseEnd(of key: WebhookKey) -> Instant { pausedUntil[key] ?? .distantPast }

@@ -50,6 +50,7 @@ struct WebhookWorker: Sendable {
                             $0.end(
                                 entry.endpoint.key,
                                 failingSince: last.failingSince,
+                                waitsUntil: last.waitsUntil,
                                 attempted: last.attempted,
                                 at: sending.clock()
                             )
@@ -69,8 +70,10 @@ struct WebhookWorker: Sendable {
     /// Returns the webhooks that begin now, the longest paused first.
     private func nextEntries(_ turns: Locked<WebhookTurns>) -> [WebhookBook.Entry] {
         let now = sending.clock()
-        let active = readable().filter(\.isActive)
+        let entries = readable()
         return turns.withLock { turns in
+            for entry in entries where !entry.isActive { turns.endWait(of: entry.endpoint.key) }
+            let active = entries.filter(\.isActive)
             let ordered = active.map { (entry: $0, pauseEnd: turns.pauseEnd(of: $0.endpoint.key)) }
                 .sorted { $0.pauseEnd < $1.pauseEnd }
             return ordered.map(\.entry).filter {
@@ -91,51 +94,54 @@ struct WebhookWorker: Sendable {
     /// Delivers batches until nothing is due; with `isPaced`, one batch while the receiver fails.
     ///
     /// The first batch is one delivery, so that a receiver which does not respond holds one
-    /// connection only. Returns since when the receiver fails, and whether anything was sent.
+    /// connection only. Returns since when the receiver fails, until when it wishes to wait, and
+    /// whether anything was sent.
     private func deliver(
         _ entry: WebhookBook.Entry,
         isPaced: Bool
-    ) async -> (failingSince: Instant?, attempted: Bool) {
+    ) async -> (failingSince: Instant?, waitsUntil: Instant?, attempted: Bool) {
         var entry = entry
+        var waitsUntil: Instant?
         var attempted = false
         do throws(StorageError) {
-            while !Task.isCancelled, entry.isActive,
-                try await deliverBatch(entry, atMost: attempted ? Self.batch : 1),
+            while !Task.isCancelled, entry.isActive, waitsUntil == nil,
+                let sent = try await deliverBatch(entry, atMost: attempted ? Self.batch : 1),
                 let next = try book.entry(entry.endpoint.key)
             {
                 entry = next
+                waitsUntil = sent.waitsUntil
                 attempted = true
                 if isPaced, entry.record.failingSince != nil { break }
             }
         } catch {
             tell(error, app: entry.endpoint.app)
         }
-        return (entry.record.failingSince, attempted)
+        return (entry.record.failingSince, waitsUntil, attempted)
     }
 
-    /// Returns whether more may be due.
+    /// Returns what was sent if more may be due, else nil.
     private func deliverBatch(
         _ entry: WebhookBook.Entry,
         atMost limit: Int
-    ) async throws(StorageError) -> Bool {
+    ) async throws(StorageError) -> WebhookSent? {
         let now = sending.clock()
         let key = entry.endpoint.key
-        guard try hasWork(entry, now) else { return false }
+        guard try hasWork(entry, now) else { return nil }
         guard let fence = try await storage.claim(key, now: now, until: now + Self.lease) else {
-            return false
+            return nil
         }
         // Another worker may have finished a batch before this claim.
         let entry = try book.entry(key) ?? entry
         guard entry.isActive else {
             try await release(entry, fence)
-            return false
+            return nil
         }
         let batch = try collect(entry, now, atMost: limit)
         let sent = await send(batch, to: entry.endpoint, until: now + Self.sendingTime)
         // A cancelled request is no attempt; the next worker repeats it.
         guard !Task.isCancelled else {
             try await release(entry, fence)
-            return false
+            return nil
         }
         let settlement = WebhookSettlement(
             key,
@@ -145,10 +151,12 @@ struct WebhookWorker: Sendable {
             failingSince: entry.record.failingSince,
             now: sending.clock()
         )
-        guard try await storage.settle(settlement) else { return false }
-        report(settlement, entry)
-        return settlement.disabled == nil && batch.position != entry.record.position
+        guard try await storage.settle(settlement) else { return nil }
+        report(settlement, entry, waitsUntil: sent.waitsUntil)
+        let mayBeMore =
+            settlement.disabled == nil && batch.position != entry.record.position
             || !batch.isEmpty
+        return mayBeMore ? sent : nil
     }
 
     /// Ends a claim without results.
@@ -207,7 +215,7 @@ struct WebhookWorker: Sendable {
     }
 
     /// Sends the items: each customer's in order, those of different customers concurrently. Begins
-    /// none after `end`, and none once the receiver answered that it is gone.
+    /// none after `end`, and none once the receiver answered that it is gone or wishes to wait.
     private func send(
         _ batch: WebhookBatch,
         to endpoint: WebhookEndpoint,
@@ -222,7 +230,7 @@ struct WebhookWorker: Sendable {
             rest = rest.dropFirst(Self.width)
             for await done in group {
                 sent.add(done)
-                guard !sent.isGone, let items = rest.popFirst() else { continue }
+                guard !sent.isStopped, let items = rest.popFirst() else { continue }
                 group.addTask { await send(items, to: endpoint, until: end) }
             }
             sent.postponed += rest.joined()
@@ -237,7 +245,7 @@ struct WebhookWorker: Sendable {
     ) async -> WebhookSent {
         var sent = WebhookSent()
         for (index, item) in items.enumerated() {
-            guard sending.clock() < end, !sent.isGone else {
+            guard sending.clock() < end, !sent.isStopped else {
                 sent.postponed += items[index...]
                 break
             }
@@ -283,7 +291,11 @@ struct WebhookWorker: Sendable {
 
     // MARK: Reporting
 
-    private func report(_ settlement: WebhookSettlement, _ entry: WebhookBook.Entry) {
+    private func report(
+        _ settlement: WebhookSettlement,
+        _ entry: WebhookBook.Entry,
+        waitsUntil: Instant?
+    ) {
         let app = settlement.key.app
         for attempt in settlement.attempts {
             metrics.count(.webhookAttempts, app, attempt.outcome)
@@ -297,7 +309,7 @@ struct WebhookWorker: Sendable {
                 "\(settlement.key.id): fix the receiver, then `tideover webhooks enable "
                 + "\(settlement.key.id) --app \(app)`"
             log(LogLine(.error, "webhook disabled", app: app, code: reason, detail: detail))
-        } else if book.raisesAlarm(settlement, after: Self.alarmAfter) {
+        } else if book.raisesAlarm(settlement, after: Self.alarmAfter, waitsUntil: waitsUntil) {
             metrics.count(.webhookAlarms, app, "failing")
             let since = settlement.failingSince?.rfc3339 ?? ""
             let detail =
