@@ -383,6 +383,34 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a removed webhook is gone with what waited, a configured one stays`() async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        let added = try await server.send(
+            "POST",
+            "/v1/apps/cards/webhooks",
+            body: Array(#"{"url": "https://example.com/x"}"#.utf8)
+        )
+        let id = try #require(try json(added)["id"]?.string)
+        let refused = try await server.send("DELETE", "/v1/apps/cards/webhooks/hooks")
+        #expect(refused.status == 409)
+        #expect(try json(refused)["type"]?.string == "/problems/configured-webhook")
+        _ = try await server.post(.purchase())
+        let removed = try await server.send("DELETE", "/v1/apps/cards/webhooks/\(id)")
+        #expect(removed.status == 200)
+        #expect(try json(removed)["id"]?.string == id)
+        #expect(server.logged.contains { $0.contains("webhook removed") })
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.allSatisfy { $0.url == "https://example.com/hooks" })
+        #expect(!receiver.received.isEmpty)
+        for path in ["", "/attempts"] {
+            let method = path.isEmpty ? "DELETE" : "GET"
+            let again = try await server.send(method, "/v1/apps/cards/webhooks/\(id)\(path)")
+            #expect(again.status == 404)
+        }
+        await server.close()
+    }
+
     @Test(arguments: [
         #"{"url": "http://example.com"}"#, #"{"url": "https://u:p@example.com"}"#, "{}",
         #"{"url": "http://127.0.0.1"}"#, #"{"url": "https://example.com", "events": []}"#,

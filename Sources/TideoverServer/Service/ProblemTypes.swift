@@ -561,6 +561,13 @@ extension ProblemType {
             action: "List the ids with `tideover webhooks list`."
         ),
         ProblemType(
+            "configured-webhook",
+            status: 409,
+            title: "The webhook is configured.",
+            meaning: "The webhook is in the configuration, so a request cannot remove it.",
+            action: "Remove it from `webhooks` in the configuration and reload."
+        ),
+        ProblemType(
             "unknown-event",
             status: 404,
             title: "Unknown event.",

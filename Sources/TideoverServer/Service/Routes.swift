@@ -203,6 +203,9 @@ extension Service {
         Route("POST", ofApp: "/webhooks", needs: .admin) { service, context, call in
             try await service.webhooksRoutes(context).add(call.request)
         },
+        Route("DELETE", ofApp: "/webhooks/{webhook}", needs: .admin) { service, context, call in
+            try await service.webhooksRoutes(context).remove(call["webhook"])
+        },
         Route("POST", ofApp: "/webhooks/{webhook}/test", needs: .admin) { service, context, call in
             try await service.webhooksRoutes(context).test(call["webhook"])
         },

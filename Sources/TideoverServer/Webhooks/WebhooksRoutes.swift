@@ -100,6 +100,18 @@ struct WebhooksRoutes: Sendable {
         return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
     }
 
+    /// Removes an added webhook with its secret, what waits for it and its attempts. A configured one
+    /// would be stored again at the next start.
+    func remove(_ id: String) async throws -> Response {
+        let entry = try entry(id)
+        guard !entry.endpoint.isConfigured else { throw Problem.configuredWebhook }
+        let key = entry.endpoint.key
+        let count = try context.storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
+        try await context.storage.remove(key)
+        context.log(LogLine(.info, "webhook removed", app: app.id, detail: id))
+        return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
+    }
+
     func attempts(_ id: String, _ request: Request) throws -> Response {
         let key = try entry(id).endpoint.key
         let limit = try request.limit("limit")
@@ -326,6 +338,13 @@ extension Problem {
         status: 404,
         title: "Unknown webhook.",
         detail: "`tideover webhooks list` shows the ids of an app's webhooks."
+    )
+
+    fileprivate static let configuredWebhook = Problem(
+        "configured-webhook",
+        status: 409,
+        title: "The webhook is configured.",
+        detail: "Remove it from `webhooks` in the configuration and reload."
     )
 
     fileprivate static let unknownEvent = Problem(

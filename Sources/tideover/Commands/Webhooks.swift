@@ -56,12 +56,12 @@ enum Webhooks {
 
     static let command = Command(
         "webhooks",
-        summary: "send events to your own servers: list, add, test, replay",
+        summary: "send events to your own servers: list, add, remove, test, replay",
         examples: [
             Example("tideover webhooks add https://example.com/hooks", "send all events there")
         ],
         notes: ["docs/webhooks.md describes the messages and how to verify them."],
-        subcommands: [list, add, test, attempts, replay, disable, enable, secret]
+        subcommands: [list, add, remove, test, attempts, replay, disable, enable, secret]
     )
 
     // MARK: list
@@ -192,6 +192,22 @@ enum Webhooks {
         }
         return isDelivered ? .success : .unavailable
     }
+    // MARK: remove
+
+    private static let remove = Command(
+        "remove",
+        summary: "delete an added receiver with its secret and what waits for it",
+        examples: [Example("tideover webhooks remove ID", "delete the receiver that `add` made")],
+        parameters: [id] + common,
+        notes: [
+            "A receiver of the configuration is removed there, under `webhooks`.", AdminClient.note,
+        ]
+    ) { arguments, output in
+        let removed = try await run("DELETE", "", of: arguments[id], arguments, output)
+        output.message("tideover: removed the webhook \(arguments[id])")
+        return output.write(removed, asJSON: arguments[json]) { _ in }
+    }
+
 
     // MARK: attempts
 
