@@ -115,6 +115,8 @@ enum ConfigurationNotice: Hashable {
     case withoutEffect(path: String, kind: String)
     /// A webhook's filter has a pattern that matches no kind of event.
     case noSuchEvent(path: String, pattern: String)
+    /// A webhook names an environment that none of its apps serves.
+    case noSuchEnvironment(path: String, environment: String)
     /// A list of trusted proxies contains a network of all addresses.
     case trustsEverybody(path: String)
     /// Only PostgreSQL has replicas.

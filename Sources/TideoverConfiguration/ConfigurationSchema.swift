@@ -218,6 +218,7 @@ extension ConfigurationSection {
         for pattern in events.unmatched {
             note(.noSuchEvent(path: path(of: "events"), pattern: pattern))
         }
+        noteUnserved(environments, by: named.isEmpty ? apps : apps.filter { named.contains($0.id) })
         switch WebhookURL.objection(to: url, allowNetworks) {
         case nil: break
         case .unprotected:
@@ -240,6 +241,16 @@ extension ConfigurationSection {
             format: WebhookFormat(rawValue: format) ?? .tideover,
             authorizationFile: authorizationFile.map(folder.path(of:))
         )
+    }
+
+    /// Notes the environments of a webhook that none of its apps serves. Apps that cannot be read are
+    /// reported as such.
+    private func noteUnserved(_ environments: [Environment], by apps: [Configuration.App]) {
+        let served = apps.flatMap(\.environments)
+        for environment in environments where !served.isEmpty && !served.contains(environment) {
+            let path = path(of: "environments")
+            note(.noSuchEnvironment(path: path, environment: environment.rawValue))
+        }
     }
 }
 

@@ -205,6 +205,8 @@ extension ConfigurationNotice: CustomStringConvertible {
         case .noSuchEvent(let path, let pattern):
             "\(printable(path)) has \(quoted(pattern)), but no event of this version is of such a "
                 + "kind; docs/events.md lists the kinds"
+        case .noSuchEnvironment(let path, let environment):
+            "\(printable(path)) has \(quoted(environment)), but no app of the webhook serves it"
         case .trustsEverybody(let path):
             "\(printable(path)) contains every address, so every client can pretend to have "
                 + "another one"

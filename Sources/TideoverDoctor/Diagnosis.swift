@@ -139,10 +139,10 @@ extension Finding {
     }
 
     /// Reports the state of an app's webhooks, as the server lists them.
-    package static func webhooks(of app: String, _ answer: JSONNode) -> [Finding] {
+    package static func webhooks(of app: Configuration.App, _ answer: JSONNode) -> [Finding] {
         (answer["webhooks"]?.elements.map { $0 } ?? []).map { webhook in
             let id = webhook["id"]?.string ?? ""
-            let subject = "\(app) \(id)"
+            let subject = "\(app.id) \(id)"
             let since = webhook["failingSince"]?.string
             if let reason = webhook["disabled"]?.string, reason != "operator" {
                 return Finding(
@@ -150,21 +150,40 @@ extension Finding {
                     of: subject,
                     .problem,
                     "it is disabled: \(reason)",
-                    advice: "Fix the receiver, then `tideover webhooks enable \(id) --app \(app)`."
+                    advice: "Fix the receiver, then `tideover webhooks enable \(id) --app \(app.id)`."
                 )
             }
             guard webhook["disabled"]?.string == nil else {
                 return Finding(.webhook, of: subject, .warning, "an operator disabled it")
             }
-            guard let since else { return Finding(.webhook, of: subject, .ok, "it does not fail") }
+            guard let since else { return notFailing(webhook, subject, app) }
             return Finding(
                 .webhook,
                 of: subject,
                 .warning,
                 "every delivery failed since \(since)",
-                advice: "See `tideover webhooks attempts \(id) --app \(app)`."
+                advice: "See `tideover webhooks attempts \(id) --app \(app.id)`."
             )
         }
+    }
+
+    private static func notFailing(
+        _ webhook: JSONNode,
+        _ subject: String,
+        _ app: Configuration.App
+    ) -> Finding {
+        let unserved = app.unserved(inWebhook: webhook)
+        guard unserved.isEmpty else {
+            return Finding(
+                .webhook,
+                of: subject,
+                .warning,
+                "the app does not serve these environments of it: "
+                    + unserved.joined(separator: ", "),
+                advice: "It gets no events of them. Correct its `environments`, or those of the app."
+            )
+        }
+        return Finding(.webhook, of: subject, .ok, "it does not fail")
     }
 
     /// Reports the private networks that webhooks may be sent to, so that the operator knows.
@@ -177,6 +196,15 @@ extension Finding {
                 "besides public addresses, webhooks may be sent to \($0.text)"
             )
         }
+    }
+}
+
+extension Configuration.App {
+    /// Returns the environments that a webhook names and the app does not serve. `webhook` is an
+    /// element of a response to `GET /v1/apps/{app}/webhooks`.
+    package func unserved(inWebhook webhook: JSONNode) -> [String] {
+        (webhook["environments"]?.elements.compactMap(\.string) ?? [])
+            .filter { name in !environments.contains { $0.rawValue == name } }
     }
 }
 

@@ -332,8 +332,26 @@ import TideoverStorage
     ) throws {
         let text =
             #"{"webhooks": [{"id": "h", "failingSince": \#(since), "disabled": \#(disabled)}]}"#
-        let findings = Finding.webhooks(of: "cards", try JSONDocument(Array(text.utf8)).root)
+        let app = Configuration.App(id: "cards", environments: [.sandbox])
+        let findings = Finding.webhooks(of: app, try JSONDocument(Array(text.utf8)).root)
         #expect(findings.map(\.verdict) == [verdict])
         #expect(findings.map(\.subject) == ["cards h"])
     }
 }
+
+    @Test(arguments: [
+        ("[]", Finding.Verdict.ok), (#"["sandbox"]"#, .ok), (#"["production"]"#, .warning),
+        (#"["sandbox", "production"]"#, .warning),
+    ])
+    func `a webhook for an environment that the app does not serve is reported`(
+        environments: String,
+        verdict: Finding.Verdict
+    ) throws {
+        let text = #"{"webhooks": [{"id": "h", "environments": \#(environments)}]}"#
+        let app = Configuration.App(id: "cards", environments: [.sandbox])
+        let finding = try #require(
+            Finding.webhooks(of: app, try JSONDocument(Array(text.utf8)).root).first
+        )
+        #expect(finding.verdict == verdict)
+        #expect(finding.detail.hasSuffix(": production") == (verdict == .warning))
+    }

@@ -246,6 +246,25 @@ import TideoverSignatures
         )
     }
 
+    @Test(arguments: [("[]", true), (#"["a"]"#, true), (#"["a", "b"]"#, false), (#"["b"]"#, false)])
+    func `a webhook for an environment that its apps do not serve causes a notice`(
+        apps: String,
+        isNoted: Bool
+    ) throws {
+        let hook = #"url: "https://example.com/hooks", secretFile: "whsec.txt""#
+        let second = #"{ id: "b", environments: ["production"] }"#
+        let configuration = try load(
+            """
+            { apps: [{ id: "a", environments: ["sandbox"] }\(apps == "[]" ? "" : ", \(second)")],
+              webhooks: [{ \(hook), apps: \(apps), environments: ["production"] }] }
+            """
+        )
+        let noted = configuration.notices.filter { $0.hasPrefix("webhooks") }
+        let notice =
+            "webhooks[0].environments has `production`, but no app of the webhook serves it"
+        #expect(noted == (isNoted ? [notice] : []))
+    }
+
     @Test func `a file without a folder leaves relative paths as they are`() throws {
         let configuration = try Configuration.load(
             file: "tideover.json",

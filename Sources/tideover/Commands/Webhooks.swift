@@ -1,6 +1,7 @@
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
+import TideoverDoctor
 import TideoverHTTP
 import TideoverJSON
 import TideoverServer
@@ -73,7 +74,11 @@ enum Webhooks {
         parameters: common,
         notes: [AdminClient.note]
     ) { arguments, output in
-        let listed = try await run("GET", "", arguments, output)
+        let asked = try AppAdminClient(arguments, output)
+        let listed = try await run(asked, "GET", "")
+        for webhook in listed["webhooks"]?.elements.map({ $0 }) ?? [] {
+            noteUnserved(webhook, asked.app, output)
+        }
         return output.write(listed, asJSON: arguments[json]) { print($0["webhooks"], output) }
     }
 
@@ -150,7 +155,8 @@ enum Webhooks {
         }
         wish["format"] = arguments[format].map(JSONValue.string)
         wish["authorization"] = try arguments[authorization].map { .string(try line(of: $0)) }
-        let added = try await run("POST", "", arguments, output, body: .object(wish))
+        let asked = try AppAdminClient(arguments, output)
+        let added = try await run(asked, "POST", "", body: .object(wish))
         output.message("tideover: added the webhook \(text(added["id"])); the secret is shown once")
         for pattern in WebhookFilter(arguments[events])?.unmatched ?? [] {
             output.message(
@@ -158,7 +164,22 @@ enum Webhooks {
                     + "\(TextLayout.visible(pattern)); docs/events.md lists the kinds"
             )
         }
+        noteUnserved(added, asked.app, output)
         return output.write(added, asJSON: arguments[json]) { output.print(text($0["secret"])) }
+    }
+
+    /// Writes which environments of a webhook the app does not serve.
+    private static func noteUnserved(
+        _ webhook: JSONNode,
+        _ app: Configuration.App,
+        _ output: Output
+    ) {
+        let unserved = app.unserved(inWebhook: webhook)
+        guard !unserved.isEmpty else { return }
+        output.message(
+            "tideover: the app \(app.id) does not serve \(unserved.joined(separator: ", ")), so the "
+                + "webhook \(text(webhook["id"])) gets no events of it"
+        )
     }
 
     /// Returns the single line of a file.
@@ -169,6 +190,22 @@ enum Webhooks {
             throw CommandFailure(.data, "\(file): the file must have one line of text")
         }
         return String(line)
+    }
+
+    // MARK: remove
+
+    private static let remove = Command(
+        "remove",
+        summary: "delete an added receiver with its secret and what waits for it",
+        examples: [Example("tideover webhooks remove ID", "delete the receiver that `add` made")],
+        parameters: [id] + common,
+        notes: [
+            "A receiver of the configuration is removed there, under `webhooks`.", AdminClient.note,
+        ]
+    ) { arguments, output in
+        let removed = try await run("DELETE", "", of: arguments[id], arguments, output)
+        output.message("tideover: removed the webhook \(arguments[id])")
+        return output.write(removed, asJSON: arguments[json]) { _ in }
     }
 
     // MARK: test
@@ -192,22 +229,6 @@ enum Webhooks {
         }
         return isDelivered ? .success : .unavailable
     }
-    // MARK: remove
-
-    private static let remove = Command(
-        "remove",
-        summary: "delete an added receiver with its secret and what waits for it",
-        examples: [Example("tideover webhooks remove ID", "delete the receiver that `add` made")],
-        parameters: [id] + common,
-        notes: [
-            "A receiver of the configuration is removed there, under `webhooks`.", AdminClient.note,
-        ]
-    ) { arguments, output in
-        let removed = try await run("DELETE", "", of: arguments[id], arguments, output)
-        output.message("tideover: removed the webhook \(arguments[id])")
-        return output.write(removed, asJSON: arguments[json]) { _ in }
-    }
-
 
     // MARK: attempts
 
@@ -216,7 +237,11 @@ enum Webhooks {
         summary: "list the latest attempts to deliver to a receiver",
         examples: [Example("tideover webhooks attempts hooks", "see why deliveries fail")],
         parameters: [id] + common,
-        notes: ["Attempts are kept for 30 days.", AdminClient.note]
+        notes: [
+            "Attempts are kept for 30 days. Test messages are not among them: `test` shows the "
+                + "response at once.",
+            AdminClient.note,
+        ]
     ) { arguments, output in
         let found = try await run("GET", "/attempts", of: arguments[id], arguments, output)
         return output.write(found, asJSON: arguments[json]) { answer in
@@ -344,8 +369,17 @@ enum Webhooks {
         _ output: Output,
         body: JSONValue? = nil
     ) async throws -> JSONNode {
-        let asked = try AppAdminClient(arguments, output)
-        return try await asked.adminClient.run(
+        try await run(try AppAdminClient(arguments, output), method, action, of: id, body: body)
+    }
+
+    private static func run(
+        _ asked: AppAdminClient,
+        _ method: String,
+        _ action: String,
+        of id: String? = nil,
+        body: JSONValue? = nil
+    ) async throws -> JSONNode {
+        try await asked.adminClient.run(
             Request(
                 method: method,
                 path: path(asked, of: id, action),

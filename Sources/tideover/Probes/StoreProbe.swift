@@ -74,7 +74,7 @@ struct StoreProbe {
         let adminClient = AdminClient(configuration, path, server: nil, output)
         let request = Request(path: "/v1/apps/\(app.id)/webhooks")
         guard let answer = try? await adminClient.run(request, onlyReads: true) else { return [] }
-        return Finding.webhooks(of: app.id, answer)
+        return Finding.webhooks(of: app, answer)
     }
 
     // MARK: Google Play
