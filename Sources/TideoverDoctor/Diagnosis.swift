@@ -440,25 +440,34 @@ extension Finding {
     /// process has the configured database open.
     package static func listen(
         at address: ListenAddress,
+        as setting: String = "server.listen",
         _ reading: ListenReading,
         version: String,
         isDatabaseOpen: Bool
     ) -> Finding {
+        let subject = setting == "server.listen" ? nil : setting
         switch reading {
         case .tideover where !isDatabaseOpen:
             return Finding(
                 .listen,
+                of: subject,
                 .problem,
                 "a Tideover with another database answers at \(address)",
-                advice: "Stop it, or set another server.listen."
+                advice: "Stop it, or set another \(setting)."
             )
         case .free:
-            return Finding(.listen, .ok, "\(address) is free")
+            return Finding(.listen, of: subject, .ok, "\(address) is free")
         case .tideover(version):
-            return Finding(.listen, .ok, "a Tideover \(version) answers at \(address)")
+            return Finding(
+                .listen,
+                of: subject,
+                .ok,
+                "a Tideover \(version) answers at \(address)"
+            )
         case .tideover(let other):
             return Finding(
                 .listen,
+                of: subject,
                 .warning,
                 "a Tideover \(other) answers at \(address), and this is \(version)",
                 advice: "Restart the server to run the version that is installed."
@@ -466,13 +475,48 @@ extension Finding {
         case .stranger:
             return Finding(
                 .listen,
+                of: subject,
                 .problem,
                 "\(address) is in use by a program that does not answer like Tideover",
-                advice: "Stop it, or set another server.listen."
+                advice: "Stop it, or set another \(setting)."
             )
         case .impossible(let reason):
-            return Finding(.listen, .problem, reason, advice: "Set another server.listen.")
+            return Finding(
+                .listen,
+                of: subject,
+                .problem,
+                reason,
+                advice: "Set another \(setting)."
+            )
         }
+    }
+
+    /// Checks the address of RevenueCat's SDKs. Its answers state no version, so that of the server's
+    /// own address counts.
+    package static func sdkListen(
+        at address: ListenAddress,
+        _ reading: ListenReading,
+        version: String,
+        isDatabaseOpen: Bool,
+        isServing: Bool
+    ) -> Finding {
+        // Port 0 is any free one, which is not known here.
+        guard reading != .free || !isServing || address.port == 0 else {
+            return Finding(
+                .listen,
+                of: "server.sdkListen",
+                .problem,
+                "the server runs, but not at \(address)",
+                advice: "Restart it: a change of server.sdkListen takes effect at the next start."
+            )
+        }
+        return listen(
+            at: address,
+            as: "server.sdkListen",
+            reading,
+            version: version,
+            isDatabaseOpen: isDatabaseOpen
+        )
     }
 
     /// Checks that a running server sees its clients' addresses; nil if it does not count those

@@ -148,6 +148,28 @@ import TideoverStorage
         #expect(finding.verdict == verdict)
     }
 
+    @Test(arguments: [
+        (ListenReading.free, false, Finding.Verdict.ok), (.free, true, .problem),
+        (.tideover(version: "1.0.0"), true, .ok), (.stranger, true, .problem),
+        (.stranger, false, .problem),
+    ])
+    func `the address of RevenueCat's SDKs is free, or served by the running server`(
+        reading: ListenReading,
+        isServing: Bool,
+        verdict: Finding.Verdict
+    ) {
+        let finding = Finding.sdkListen(
+            at: .standard,
+            reading,
+            version: "1.0.0",
+            isDatabaseOpen: isServing,
+            isServing: isServing
+        )
+        #expect(finding.verdict == verdict)
+        #expect(finding.subject == "server.sdkListen")
+        #expect(finding.advice?.contains("server.listen") != true)
+    }
+
     @Test func `a port used by a server of another database is a problem`() {
         let finding = Finding.listen(
             at: .standard,
@@ -337,7 +359,6 @@ import TideoverStorage
         #expect(findings.map(\.verdict) == [verdict])
         #expect(findings.map(\.subject) == ["cards h"])
     }
-}
 
     @Test(arguments: [
         ("[]", Finding.Verdict.ok), (#"["sandbox"]"#, .ok), (#"["production"]"#, .warning),
@@ -355,3 +376,4 @@ import TideoverStorage
         #expect(finding.verdict == verdict)
         #expect(finding.detail.hasSuffix(": production") == (verdict == .warning))
     }
+}

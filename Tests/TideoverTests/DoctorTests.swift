@@ -272,6 +272,21 @@ import TideoverSignatures
         #expect(afterwards.contains("listen ok"))
     }
 
+    @Test func `the address of RevenueCat's SDKs is checked too`() async throws {
+        let server = try serverOnAPortOfItsOwn { _ in
+            Response(status: 404, body: Array(#"{"code":7259,"message":"x"}"#.utf8))
+        }
+        let path = try configuration()
+        let variables = ["TIDEOVER_SERVER_SDK_LISTEN": server.address.description]
+        let (code, findings, text) = try await diagnose(path, variables)
+        #expect(code == .failure)
+        #expect(findings.contains("listen server.sdkListen problem"))
+        #expect(text.contains("another database"))
+        await server.stop(within: .zero)
+        let (_, afterwards, _) = try await diagnose(path, variables)
+        #expect(afterwards.contains("listen server.sdkListen ok"))
+    }
+
     /// Starts a server on a port that stays free after it. The system assigns ports from 32768 to
     /// other connections and listeners.
     private func serverOnAPortOfItsOwn(_ handler: @escaping Handler) throws -> HTTPServer {

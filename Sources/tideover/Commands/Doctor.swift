@@ -196,6 +196,7 @@ enum Doctor {
                 version: Tideover.version,
                 isDatabaseOpen: isOpen
             ),
+            await sdkListen(configuration, isDatabaseOpen: isOpen, isServing: isServing),
             Finding.fileDescriptors(
                 SystemReadings.fileLimit(of: storage),
                 needed: connections + Int(OpenFiles.reserve),
@@ -205,7 +206,7 @@ enum Doctor {
                 arePresent: roots?.arePresent == true,
                 places: [roots?.file, roots?.folder].compactMap(\.self)
             ),
-        ]
+        ].compactMap(\.self)
         if isServing, let metrics = await SystemReadings.metrics(at: address) {
             findings += [
                 Finding.clientAddresses(metrics), Finding.revocation(metrics),
@@ -214,6 +215,22 @@ enum Doctor {
             ].compactMap(\.self)
         }
         return (findings, isServing)
+    }
+
+    /// Nil if RevenueCat's SDKs have no address of their own.
+    private static func sdkListen(
+        _ configuration: Configuration,
+        isDatabaseOpen: Bool,
+        isServing: Bool
+    ) async -> Finding? {
+        guard let address = configuration.server.sdkListen else { return nil }
+        return Finding.sdkListen(
+            at: address,
+            await SystemReadings.sdkListen(address),
+            version: Tideover.version,
+            isDatabaseOpen: isDatabaseOpen,
+            isServing: isServing
+        )
     }
 
     /// Returns the state of an SQLite file, whether a server has the storage open, and findings about

@@ -7,6 +7,7 @@ import TideoverHTTPClient
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverPostgreSQL
+import TideoverRevenueCat
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
@@ -111,8 +112,24 @@ enum SystemReadings {
     }
 
     static func listen(_ address: ListenAddress) async -> ListenReading {
+        await listen(address) { tideover($0) }
+    }
+
+    /// Reads the address of RevenueCat's SDKs, where a server knows no path but theirs.
+    static func sdkListen(_ address: ListenAddress) async -> ListenReading {
+        await listen(address) { answer in
+            let code = try? JSONDocument(answer.body).root["code"]?.int64
+            let isOfSDK = answer.status == 404 && code == Int64(SDKError.notOffered("").code)
+            return isOfSDK ? .tideover(version: Tideover.version) : nil
+        }
+    }
+
+    private static func listen(
+        _ address: ListenAddress,
+        _ reading: (Response) -> ListenReading?
+    ) async -> ListenReading {
         switch await health(at: address) {
-        case .success(let answer): return tideover(answer) ?? .stranger
+        case .success(let answer): return reading(answer) ?? .stranger
         case .failure(.cannotConnect), .failure(.engineFailed): return await attempt(address)
         case .failure: return .stranger
         }
