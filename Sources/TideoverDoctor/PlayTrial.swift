@@ -54,6 +54,15 @@ package struct PlayLook: Sendable {
     package enum Knock: Sendable {
         case answered
         case refused(PlayAPIFailure)
+
+        /// Whether Google answered. Otherwise no push can be verified either, as its keys are Google's.
+        package var isReached: Bool {
+            guard case .refused(let failure) = self else { return true }
+            return switch failure.reason {
+            case .unreachable, .noAccess(.unreachable): false
+            default: true
+            }
+        }
     }
 
     /// The result of waiting for a test notification, which must be sent by hand.

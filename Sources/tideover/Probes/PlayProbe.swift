@@ -21,14 +21,16 @@ struct PlayProbe {
     let arrivals: @Sendable (Environment) async throws -> JSONNode
 
     func findings() async -> [Finding] {
-        var findings = await knock()
+        var (findings, isReached) = await knock()
         // A simulated store has no console to send a test notification from.
-        if isServing, app.environments != [.simulated] { findings += await wait() }
+        if isServing, app.environments != [.simulated] {
+            findings += await wait(atMost: isReached ? patience : .zero)
+        }
         if isPreflight { findings += await settings() }
         return findings
     }
 
-    private var trial: PlayTrial {
+    private func trial(patience: Milliseconds = .zero) -> PlayTrial {
         PlayTrial(
             trust.api,
             uptime: Probes().uptime,
@@ -37,14 +39,16 @@ struct PlayProbe {
         )
     }
 
-    private func knock() async -> [Finding] {
+    /// Returns findings about the service account, and whether Google answered.
+    private func knock() async -> (findings: [Finding], isReached: Bool) {
         do {
-            guard let (knock, skew) = try await trial.knock() else {
-                return [.playKey(missingOf: app)]
+            guard let (knock, skew) = try await trial().knock() else {
+                return ([.playKey(missingOf: app)], true)
             }
-            return Finding.play(knock, skew: skew, of: app, email: trust.askingEmail)
+            let findings = Finding.play(knock, skew: skew, of: app, email: trust.askingEmail)
+            return (findings, knock.isReached)
         } catch {
-            return [.storeKey(unusable: "\(app.id): \(error)")]
+            return ([.storeKey(unusable: "\(app.id): \(error)")], true)
         }
     }
 
@@ -58,10 +62,10 @@ struct PlayProbe {
     }
 
     /// One topic carries the notifications of all environments.
-    private func wait() async -> [Finding] {
+    private func wait(atMost patience: Milliseconds) async -> [Finding] {
         let environment = app.environments[0]
         do {
-            let reading = try await trial.wait(
+            let reading = try await trial(patience: patience).wait(
                 arrivals: {
                     guard let told = PlayArrivals(try await arrivals(environment)) else {
                         throw Untold()

@@ -37,29 +37,73 @@ struct StoreProbe {
         } catch {
             return Doctor.problem(error)
         }
+        let requests = StoreRequests(self, connections, clocks)
         var findings: [Finding] = []
         for app in configuration.apps where app.appStore != nil {
-            let access = connections.access[app.id] ?? []
             if app.appStore?.apiKey == nil { findings.append(.storeKey(missingOf: app)) }
             for environment in app.environments {
-                let access = access.first { $0.environment == environment }
-                if let access { findings += await ask(access, app, clocks) }
+                findings += await requests.appStore[Place(app, environment)]?.value ?? []
                 if isServing { findings += await silence(app, environment) }
-                if isServing || isPreflight { findings += await survey(app, environment, access) }
+                if isServing || isPreflight {
+                    let setting = requests.grace[Place(app, environment)]
+                    findings += await survey(app, environment, setting)
+                }
             }
         }
         for app in configuration.apps {
-            guard let trust = connections.googlePlay[app.id] else { continue }
-            findings += await probe(app, trust, clocks)
+            guard let request = requests.googlePlay[app.id] else { continue }
+            findings += await request.value
+            for environment in app.environments where isServing || isPreflight {
+                if isServing { findings += await silence(app, environment, .googlePlay) }
+                findings += await catalogue(app, environment)
+            }
         }
-        for app in configuration.apps where isPreflight {
-            findings += await RevenueCatProbe(app: app).findings()
+        for app in configuration.apps {
+            findings += await requests.revenueCat[app.id]?.value ?? []
         }
         for app in configuration.apps where isServing {
             for environment in app.environments { findings += await replay(app, environment) }
             findings += await webhooks(of: app)
         }
         return findings
+    }
+
+    private struct Place: Hashable {
+        let app: String
+        let environment: Environment
+
+        init(_ app: Configuration.App, _ environment: Environment) {
+            self.app = app.id
+            self.environment = environment
+        }
+    }
+
+    /// The requests to the stores, sent at the same time: they take as long as the slowest one.
+    /// Requests about the storage are not among them: without a server each one opens the storage.
+    private struct StoreRequests {
+        private(set) var appStore: [Place: Task<[Finding], Never>] = [:]
+        private(set) var grace: [Place: Task<GraceSetting, any Error>] = [:]
+        private(set) var googlePlay: [String: Task<[Finding], Never>] = [:]
+        private(set) var revenueCat: [String: Task<[Finding], Never>] = [:]
+
+        init(_ probe: StoreProbe, _ connections: StoreConnections, _ clocks: SimulatedClocks) {
+            for app in probe.configuration.apps {
+                for environment in app.environments where app.appStore != nil {
+                    let access = connections.access[app.id]?.first { $0.environment == environment }
+                    let place = Place(app, environment)
+                    if let access {
+                        appStore[place] = Task { await probe.ask(access, app, clocks) }
+                    }
+                    guard probe.isPreflight else { continue }
+                    grace[place] = Task { try await probe.graceSetting(of: app, access) }
+                }
+                if let trust = connections.googlePlay[app.id] {
+                    googlePlay[app.id] = Task { await probe.playProbe(app, trust, clocks).findings() }
+                }
+                guard probe.isPreflight else { continue }
+                revenueCat[app.id] = Task { await RevenueCatProbe(app: app).findings() }
+            }
+        }
     }
 
     /// Reports a replay that the server set aside after crashes. If the server does not answer, other
@@ -79,12 +123,12 @@ struct StoreProbe {
 
     // MARK: Google Play
 
-    private func probe(
+    private func playProbe(
         _ app: Configuration.App,
         _ trust: PlayTrust,
         _ clocks: SimulatedClocks
-    ) async -> [Finding] {
-        let probe = PlayProbe(
+    ) -> PlayProbe {
+        PlayProbe(
             app: app,
             trust: trust,
             isServing: isServing,
@@ -94,12 +138,6 @@ struct StoreProbe {
             output: output,
             arrivals: { try await ask("arrivals", app, $0, .googlePlay) }
         )
-        var findings = await probe.findings()
-        for environment in app.environments where isServing || isPreflight {
-            if isServing { findings += await silence(app, environment, .googlePlay) }
-            findings += await catalogue(app, environment)
-        }
-        return findings
     }
 
     /// Compares purchases on Google Play with the catalogue.
@@ -190,14 +228,13 @@ struct StoreProbe {
     private func survey(
         _ app: Configuration.App,
         _ environment: Environment,
-        _ access: StoreAccess?
+        _ setting: Task<GraceSetting, any Error>?
     ) async -> [Finding] {
         do {
             let answer = try await ask("survey", app, environment)
             let catalogue = Finding.catalogue(of: app, in: environment, answer)
             var findings = [catalogue].compactMap(\.self)
-            if isPreflight {
-                let setting = try await graceSetting(of: app, access)
+            if let setting = try await setting?.value {
                 findings += Finding.grace(of: app, in: environment, setting, answer)
             }
             return findings
