@@ -15,9 +15,9 @@ struct SurveyRoute {
         guard app.stores.contains(store) else { throw Problem.notConfigured(store, app.id) }
         let survey = try await context.longRead { read in
             var survey = StoreSurvey()
-            try storage.eachLineageRecord(in: AppScope(app.id, environment)) {
+            try storage.eachLineageRecord(in: AppScope(app.id, environment), of: store) {
                 try read.goOn()
-                if $0.lineage.store == store { survey.add($0, app.catalogue) }
+                survey.add($0, app.catalogue)
             }
             return survey
         }
