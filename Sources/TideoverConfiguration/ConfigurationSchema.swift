@@ -243,8 +243,8 @@ extension ConfigurationSection {
         )
     }
 
-    /// Notes the environments of a webhook that none of its apps serves. Apps that cannot be read are
-    /// reported as such.
+    /// Notes the environments of a webhook that none of its apps serves. Apps that cannot be read
+    /// are reported as such.
     private func noteUnserved(_ environments: [Environment], by apps: [Configuration.App]) {
         let served = apps.flatMap(\.environments)
         for environment in environments where !served.isEmpty && !served.contains(environment) {

@@ -150,7 +150,8 @@ extension Finding {
                     of: subject,
                     .problem,
                     "it is disabled: \(reason)",
-                    advice: "Fix the receiver, then `tideover webhooks enable \(id) --app \(app.id)`."
+                    advice: "Fix the receiver, then "
+                        + "`tideover webhooks enable \(id) --app \(app.id)`."
                 )
             }
             guard webhook["disabled"]?.string == nil else {
@@ -180,7 +181,7 @@ extension Finding {
                 .warning,
                 "the app does not serve these environments of it: "
                     + unserved.joined(separator: ", "),
-                advice: "It gets no events of them. Correct its `environments`, or those of the app."
+                advice: "It gets no events of them. Correct its environments, or those of the app."
             )
         }
         return Finding(.webhook, of: subject, .ok, "it does not fail")
@@ -491,8 +492,8 @@ extension Finding {
         }
     }
 
-    /// Checks the address of RevenueCat's SDKs. Its answers state no version, so that of the server's
-    /// own address counts.
+    /// Checks the address of RevenueCat's SDKs. Its answers state no version, so that of the
+    /// server's own address counts.
     package static func sdkListen(
         at address: ListenAddress,
         _ reading: ListenReading,

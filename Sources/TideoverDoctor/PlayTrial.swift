@@ -55,7 +55,8 @@ package struct PlayLook: Sendable {
         case answered
         case refused(PlayAPIFailure)
 
-        /// Whether Google answered. Otherwise no push can be verified either, as its keys are Google's.
+        /// Whether Google answered. Otherwise no push can be verified either, as the keys are
+        /// Google's.
         package var isReached: Bool {
             guard case .refused(let failure) = self else { return true }
             return switch failure.reason {

@@ -21,8 +21,8 @@ package enum SignInPage {
                             } ?? .nothing, form(formToken),
                             Parts.quiet(
                                 """
-                                A viewer key reads its apps, a secret key also changes them, and an \
-                                admin key opens all apps. The server's operator creates one with
+                                A viewer key reads its apps, a secret key also changes them, and \
+                                an admin key opens all apps. The server's operator creates one with
                                 """
                             ), .tag(.p, [], .tag(.code, [], "tideover keys add --kind viewer")),
                         ]

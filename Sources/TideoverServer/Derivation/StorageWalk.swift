@@ -2,8 +2,8 @@ import TideoverCore
 import TideoverStorage
 
 extension Storage {
-    /// Calls `body` for every lineage of a scope, or of one store in it, page by page; it blocks its
-    /// thread.
+    /// Calls `body` for every lineage of a scope, or of one store in it, page by page; it blocks
+    /// its thread.
     ///
     /// - Throws: `StorageError`, or an error of `body`, which ends the walk.
     func eachLineageRecord(

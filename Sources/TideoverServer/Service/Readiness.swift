@@ -11,8 +11,8 @@ package struct ReadinessState {
     package static let freshness: Int64 = 1_000_000_000
     /// How long a check may take before it counts as failed.
     package static let patience: Int64 = 5_000_000_000
-    /// How long a commit that did not fit on the disk counts more than a check, whose small write
-    /// can still fit.
+    /// How long a commit that did not fit on the disk counts more than a check: the small write of
+    /// the check can still fit.
     package static let fullness: Int64 = 30_000_000_000
 
     /// Whether the server is about to stop; then results are ignored.
@@ -42,9 +42,9 @@ package struct ReadinessState {
 
     package mutating func beginDraining() { isDraining = true }
 
-    /// Records a failed commit that is likely to fail again: not ready until a check succeeds. If it
-    /// did not fit on the disk, not ready until a commit succeeds, or for `fullness`: a balancer that
-    /// sends nothing more must not wait for a commit.
+    /// Records a failed commit that is likely to fail again: not ready until a check succeeds. If
+    /// it did not fit on the disk, not ready until a commit succeeds, or for `fullness`: a balancer
+    /// that sends nothing more must not wait for a commit.
     package mutating func commitFailed(at now: Int64, isFull: Bool = false) {
         finding = (false, now)
         if isFull { isFullUntil = now + Self.fullness }

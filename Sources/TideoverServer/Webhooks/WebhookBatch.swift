@@ -100,8 +100,8 @@ struct WebhookTrial: Sendable {
 /// The results of a batch.
 struct WebhookSent: Sendable {
     var trials: [WebhookTrial] = []
-    /// The items that were not sent because the batch took too long, or because the receiver is gone
-    /// or wishes to wait.
+    /// The items that were not sent because the batch took too long, or because the receiver is
+    /// gone or wishes to wait.
     var postponed: [WebhookBatch.Item] = []
 
     /// Whether the receiver answered that it wants no more messages.

@@ -30,8 +30,8 @@ package struct WebhookTurns {
         return true
     }
 
-    /// Records that a webhook ended, since when it fails, and until when its receiver wishes to wait.
-    /// Without an attempt an earlier pause remains.
+    /// Records that a webhook ended, since when it fails, and until when its receiver wishes to
+    /// wait. Without an attempt an earlier pause remains.
     package mutating func end(
         _ key: WebhookKey,
         failingSince: Instant?,

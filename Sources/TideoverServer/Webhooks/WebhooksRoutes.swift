@@ -100,8 +100,8 @@ struct WebhooksRoutes: Sendable {
         return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
     }
 
-    /// Removes an added webhook with its secret, what waits for it and its attempts. A configured one
-    /// would be stored again at the next start.
+    /// Removes an added webhook with its secret, its waiting events and its attempts. A configured
+    /// one would be stored again at the next start.
     func remove(_ id: String) async throws -> Response {
         let entry = try entry(id)
         guard !entry.endpoint.isConfigured else { throw Problem.configuredWebhook }

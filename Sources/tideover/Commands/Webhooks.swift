@@ -177,8 +177,8 @@ enum Webhooks {
         let unserved = app.unserved(inWebhook: webhook)
         guard !unserved.isEmpty else { return }
         output.message(
-            "tideover: the app \(app.id) does not serve \(unserved.joined(separator: ", ")), so the "
-                + "webhook \(text(webhook["id"])) gets no events of it"
+            "tideover: the webhook \(text(webhook["id"])) gets no events of "
+                + "\(unserved.joined(separator: ", ")), which the app \(app.id) does not serve"
         )
     }
 
@@ -196,7 +196,7 @@ enum Webhooks {
 
     private static let remove = Command(
         "remove",
-        summary: "delete an added receiver with its secret and what waits for it",
+        summary: "delete an added receiver with its secret and its waiting events",
         examples: [Example("tideover webhooks remove ID", "delete the receiver that `add` made")],
         parameters: [id] + common,
         notes: [

@@ -98,7 +98,8 @@ struct StoreProbe {
                     grace[place] = Task { try await probe.graceSetting(of: app, access) }
                 }
                 if let trust = connections.googlePlay[app.id] {
-                    googlePlay[app.id] = Task { await probe.playProbe(app, trust, clocks).findings() }
+                    let playProbe = probe.playProbe(app, trust, clocks)
+                    googlePlay[app.id] = Task { await playProbe.findings() }
                 }
                 guard probe.isPreflight else { continue }
                 revenueCat[app.id] = Task { await RevenueCatProbe(app: app).findings() }
