@@ -13,10 +13,16 @@ final class FakePlay: Sendable {
 
     private let answers = Locked<[String: Response]>([:])
     private let access: Response
+    private let isReached: Bool
     private let paths = Locked<[String]>([])
 
-    /// Creates a store that issues tokens, or answers requests for them with `access`.
-    init(access: Response? = nil) {
+    /// A request that got no answer.
+    private struct NoAnswer: Error {}
+
+    /// Creates a store that issues tokens, or answers requests for them with `access`. One that is
+    /// not reached answers nothing.
+    init(access: Response? = nil, isReached: Bool = true) {
+        self.isReached = isReached
         let token: JSONValue = ["access_token": "a", "expires_in": 3600, "token_type": "Bearer"]
         self.access = access ?? Response(body: token.encoded())
     }
@@ -34,7 +40,10 @@ final class FakePlay: Sendable {
             account: ServiceAccount(clientEmail: Self.account, privateKeyId: "1"),
             signer: { Self.key.sign($0, .sha256) },
             clock: clock,
-            handler: { [access] _ in access }
+            handler: { [access, isReached] _ in
+                guard isReached else { throw NoAnswer() }
+                return access
+            }
         )
         return PlayAPI(
             packageName: "com.example.cards",

@@ -61,6 +61,16 @@ import TideoverLocks
         if let advice { #expect(findings.first?.advice?.contains(advice) == true) }
     }
 
+    @Test func `only a refusal is an answer of Google, without which no push can be verified`()
+        async throws
+    {
+        for isReached in [true, false] {
+            let play = FakePlay(access: Response(status: 401), isReached: isReached)
+            let (knock, _) = try #require(try await trial(play.api).knock())
+            #expect(knock.isReached == isReached)
+        }
+    }
+
     @Test func `a key that Google rejects is a problem`() async throws {
         let play = FakePlay(
             access: Response(status: 400, body: Array(#"{"error":"invalid_grant"}"#.utf8))
