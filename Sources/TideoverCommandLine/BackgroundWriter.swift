@@ -44,7 +44,8 @@ struct LineQueue {
 ///
 /// The queue is bounded; lines beyond it are dropped and counted. When the sink accepts bytes
 /// again, a notice after the gap states the number of dropped lines. Memory use is at most twice
-/// the capacity: the queue, and the batch that is being written.
+/// the capacity: the queue, and the batch that is being written. A failure of the sink, such as a
+/// full disk, is like a stalled reader: the lines wait, and are written when it is over.
 package final class BackgroundWriter: Sendable {
     private struct State {
         var queue: LineQueue
@@ -59,6 +60,8 @@ package final class BackgroundWriter: Sendable {
 
     /// The duration of a pause: shorter than a person who follows the log notices.
     private static let pauseMilliseconds: Int64 = 10
+    /// The pause after a failure of the sink.
+    private static let retryMilliseconds: Int64 = 100
 
     /// Creates a writer to a sink. `notice` returns the line for a number of dropped lines.
     ///
@@ -101,11 +104,22 @@ package final class BackgroundWriter: Sendable {
         _ notice: (Int) -> [UInt8]
     ) {
         while let batch = nextBatch(state) {
-            sink.write(batch.bytes)
-            if batch.droppedCount > 0 { sink.write(notice(batch.droppedCount)) }
+            write(batch.bytes, to: sink, state)
+            if batch.droppedCount > 0 { write(notice(batch.droppedCount), to: sink, state) }
             // Only the end of the writer ends a pause.
             _ = state.wait(upTo: pauseMilliseconds) { $0.isClosing ? true : nil }
             state.update { $0.isWriting = false }
+        }
+    }
+
+    /// Writes all bytes, unless the sink fails until the writer has ended.
+    private static func write(_ bytes: [UInt8], to sink: Sink, _ state: ConditionLock<State>) {
+        var rest = bytes[...]
+        while true {
+            rest = rest.dropFirst(sink.attempt(rest))
+            if rest.isEmpty { return }
+            let isClosing = state.wait(upTo: retryMilliseconds) { $0.isClosing ? true : nil }
+            if isClosing == true { return }
         }
     }
 

@@ -60,14 +60,27 @@ package final class Sink: Sendable {
             guard state.condition == .open else { return }
             switch destination {
             case .descriptor(let descriptor):
-                state.condition = Self.writeAll(bytes, to: descriptor)
+                state.condition = Self.writeAll(bytes[...], to: descriptor).condition
             case .memory: state.captured += bytes
             case .queue(let writer): writer.write(bytes)
             }
         }
     }
 
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Condition {
+    /// Writes bytes up to the first failure, and returns their number. The sink stays open: a disk
+    /// that is full now can have space later.
+    func attempt(_ bytes: ArraySlice<UInt8>) -> Int {
+        guard case .descriptor(let descriptor) = destination else {
+            write(Array(bytes))
+            return bytes.count
+        }
+        return state.withLock { _ in Self.writeAll(bytes, to: descriptor).count }
+    }
+
+    private static func writeAll(
+        _ bytes: ArraySlice<UInt8>,
+        to descriptor: Int32
+    ) -> (count: Int, condition: Condition) {
         bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
@@ -77,10 +90,11 @@ package final class Sink: Sendable {
                 } else if errno == EAGAIN {
                     waitUntilWritable(descriptor)
                 } else if errno != EINTR {
-                    return errno == EPIPE ? .abandoned : .failed(errno)
+                    let condition = errno == EPIPE ? Condition.abandoned : .failed(errno)
+                    return (buffer.count - rest.count, condition)
                 }
             }
-            return .open
+            return (buffer.count, .open)
         }
     }
 

@@ -64,4 +64,31 @@ import Testing
         #expect(read(pipe.reading, &bytes, bytes.count) == 6)
         #expect(writer.droppedCount == dropped)
     }
+
+    @Test func `lines wait while a sink fails, and are written after it`() throws {
+        signal(SIGPIPE, SIG_IGN)
+        let path = "/tmp/tideover-fifo-\(UInt64.random(in: .min ... .max))"
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let first = open(path, O_RDONLY | O_NONBLOCK)
+        let writing = open(path, O_WRONLY)
+        try #require(first >= 0 && writing >= 0)
+        defer { close(writing) }
+        // Without a reader each write fails.
+        close(first)
+        let sink = Sink(descriptor: writing)
+        let writer = try BackgroundWriter(to: sink, capacity: 10, notice: Self.notice)
+        writer.write(Self.line("one"))
+        writer.finish(within: 200)
+        for _ in 0..<4 { writer.write(Self.line("two")) }
+        #expect(writer.droppedCount == 2)
+        let second = open(path, O_RDONLY | O_NONBLOCK)
+        try #require(second >= 0)
+        defer { close(second) }
+        writer.finish(within: 60_000)
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = read(second, &bytes, bytes.count)
+        let received = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        #expect(received == "one\ntwo\ntwo\ndropped 2\n")
+    }
 }
