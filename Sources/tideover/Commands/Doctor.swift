@@ -52,8 +52,8 @@ enum Doctor {
                 + "server is asked for what arrived. --preflight reads all stored facts.",
             "Google Play is asked whether the service account has access, and with "
                 + "--preflight for the settings of base plans. You send a test notification by "
-                + "hand in the Play Console. If nothing arrived for a day, the command prints "
-                + "where to click and waits for it.",
+                + "hand in the Play Console. If nothing arrived for a day, and Google can be "
+                + "reached, the command prints where to click and waits for it.",
             "If every app is simulated, the simulated store's time applies, and the command "
                 + "waits for nothing.",
             "Exit code 1 if there is a problem, else 0, also with warnings.",
