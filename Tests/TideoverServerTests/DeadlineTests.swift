@@ -6,6 +6,7 @@ import TideoverJSON
 import TideoverLocks
 import TideoverSQLite
 import TideoverServer
+import TideoverSignatures
 import TideoverStorage
 import TideoverTestProcesses
 
@@ -97,6 +98,115 @@ import TideoverTestProcesses
         #expect(try await restarted.post(again).status == 200)
         #expect(try restarted.events().count == before.count + Self.threeDays.count)
         await restarted.close()
+    }
+
+    // MARK: A wrong clock
+
+    @Test func `access that ended while the clock was ahead is back once the clock is right`()
+        async throws
+    {
+        let server = try TestServer()
+        server.set(Message.start + .seconds(5))
+        #expect(try await server.post(.purchase("a-1", of: "1000001")).status == 200)
+        server.set(Message.end + .days(40))
+        #expect(await server.service.meetDueDeadlines())
+        #expect(try await server.premium().hasSuffix("none"))
+        let ended = try server.events().last?.version
+
+        server.set(Message.start + .days(1))
+        #expect(try await server.premium() == "active paid access")
+        let events = try server.events()
+        #expect(events.last?.event.kind == "entitlement_changed")
+        #expect(events.last?.version == ended.map { $0 + 1 })
+        // The answer is of this instant now, so nothing changes any more.
+        #expect(try await server.premium() == "active paid access")
+        #expect(try server.events() == events)
+        await server.close()
+    }
+
+    @Test func `a clock set back by an hour takes away nothing bought or given in that hour`()
+        async throws
+    {
+        let server = try TestServer(
+            policy: Policy(transfer: .transfer(coolDown: .zero)),
+            passes: PassIssuer(issuer: "tests", key: .generate())
+        )
+        server.set(Message.start + .seconds(5))
+        #expect(try await server.post(.purchase("a-1", of: "1000001")).status == 200)
+        let calls = OwnershipCalls(server: server)
+        _ = try await calls.post(
+            "customers/u_1/grants",
+            ["entitlement": "premium", "days": 7, "why": "outage"]
+        )
+        try await calls.present("u_2", calls.transaction())
+        server.set(Message.start + .seconds(10))
+        try await calls.present("u_3", calls.transaction())
+        _ = try await calls.post("customers/u_4/aliases", ["alias": .string(TestServer.anna)])
+        let customers = [TestServer.anna, "u_1", "u_2", "u_3", "u_4"]
+        func answers() async throws -> [String] {
+            var all: [String] = []
+            for customer in customers { all.append(try await server.premium(customer)) }
+            return all
+        }
+        let before = try await answers()
+        #expect(before.map { $0.hasSuffix(" access") } == [true, true, false, true, true])
+        let events = try server.events()
+
+        server.set(Message.start - .hours(1))
+        #expect(try await answers() == before)
+        #expect(try server.events() == events)
+        // Each pass is dated now, so the next read returns it unchanged.
+        for customer in customers {
+            let answer = try await server.answer(customer)
+            #expect(answer["pass"]?.string != nil)
+            #expect(try await server.answer(customer)["pass"] == answer["pass"])
+        }
+        await server.storage.close()
+
+        var catalogue = TestServer.catalogue
+        catalogue.products["cards.gold"] = Product(entitlements: ["premium"])
+        let other = try TestServer(
+            catalogue: catalogue,
+            policy: Policy(transfer: .transfer(coolDown: .zero)),
+            folder: server.folder,
+            store: server.store
+        )
+        other.set(Message.start - .minutes(59))
+        for (customer, answer) in zip(customers, before) {
+            #expect(try await other.premium(customer) == answer)
+        }
+        await other.close()
+    }
+
+    @Test func `a failed query dated ahead does not keep access ended`() async throws {
+        let server = try TestServer()
+        server.set(Message.start + .seconds(5))
+        #expect(try await server.post(.purchase("a-1", of: "1000001")).status == 200)
+        let ahead = Message.end + .days(40)
+        server.set(ahead)
+        let inquiry = Fact(
+            lineage: Lineage(store: .appStore, environment: .sandbox, id: "1000001"),
+            assertion: .inquiry(Inquiry(askedAt: ahead, outcome: .unreachable)),
+            effectiveAt: ahead,
+            assertedAt: ahead,
+            learnedAt: ahead,
+            source: .appStoreAPI,
+            evidence: EvidenceID(hex: "00")
+        )
+        let commitRequest = CommitRequest(
+            app: "cards",
+            environment: .sandbox,
+            facts: [inquiry],
+            now: ahead
+        )
+        _ = try await server.storage.commit(commitRequest) { _ in
+            Derivation(answer: Array("{}".utf8), validUntil: nil, fingerprint: "")
+        }
+        #expect(try await server.premium().hasSuffix("none"))
+
+        server.set(Message.start + .days(1))
+        #expect(try await server.premium() == "active paid access")
+        await server.close()
     }
 
     @Test func `the worker does not repeat an event that a read or a notification raised`()

@@ -71,7 +71,7 @@ struct CustomerReading: Sendable {
         key = question.key
         asKnownAt = question.asKnownAt
         record = question.asKnownAt.map(all.asKnown(at:)) ?? all
-        asOf = question.at ?? projector.instant(of: record, now: question.asKnownAt ?? question.now)
+        asOf = question.at ?? projector.instant(of: record, by: question)
         let latest = min(asOf, asKnownAt ?? asOf)
         prompts = lineages.prompts.filter { $0.shownAt <= latest }
     }
@@ -85,6 +85,15 @@ struct CustomerReading: Sendable {
         writer.field("asKnownAt", asKnownAt?.rfc3339)
         writer.field("reconciledAt", record.reconciledAt?.rfc3339)
         policyHistory.writeVersion(at: min(asOf, asKnownAt ?? asOf), to: &writer)
+    }
+}
+
+extension Projector {
+    /// Returns the effective instant of a query without one. Imported facts count as known at all
+    /// times, so those dated later do not move a query about what was known in the past.
+    fileprivate func instant(of record: CustomerRecord, by question: CustomerQuestion) -> Instant {
+        guard let known = question.asKnownAt else { return instant(of: record, now: question.now) }
+        return instant(of: record, now: known, atLatest: known + .clockTolerance)
     }
 }
 

@@ -7,8 +7,9 @@ import TideoverStorage
 /// Answers `GET /v1/apps/{app}/customers/{customer}`.
 ///
 /// The usual answer is one point read of a derived row, without suspending. A row is derived again
-/// in a commit if it has expired or was derived under another catalogue. The same applies if its
-/// pass is to be returned and past half of its life: this route never signs.
+/// in a commit if it has expired, was derived under another catalogue, or is dated ahead of our
+/// clock. The same applies if its pass is to be returned and past half of its life: this route
+/// never signs.
 struct SnapshotRoute: Sendable {
     let context: AppContext
     /// Nil if all reads are from the storage.
@@ -121,8 +122,11 @@ struct SnapshotRoute: Sendable {
         _ isHeld: (CustomerRow) -> Bool
     ) -> Bool {
         let isDue = row.validUntil.map { $0 <= now } ?? false
+        // A clock was ahead: what ended then may not have ended now.
+        let isAhead = row.derivedAt > now + .clockTolerance
         let needsPass = app.passes.map { !$0.isFresh(row.pass, at: now) } ?? false
-        return !isDue && row.fingerprint == app.fingerprint && (!needsPass || isHeld(row))
+        let isOfNow = !isDue && !isAhead && row.fingerprint == app.fingerprint
+        return isOfNow && (!needsPass || isHeld(row))
     }
 
     /// Returns the answer of the replica; nil if the storage must be read.

@@ -104,9 +104,12 @@ struct Projector: Sendable {
         let former = isUnchanged ? lineages.answer?.pass : nil
         guard issuesPasses, let passes = app.passes else { return former }
         guard !passes.isFresh(former, at: lineages.now) else { return former }
+        var dated = snapshot
+        // Devices reject a pass dated far ahead, and each read would replace it.
+        if dated.asOf > lineages.now + .clockTolerance { dated.asOf = lineages.now }
         return passes.issue(
             history.pass(
-                on: snapshot,
+                on: dated,
                 version: lineages.version(of: answer),
                 issuer: passes.issuer,
                 audience: app.id
@@ -158,13 +161,37 @@ struct Projector: Sendable {
         )
     }
 
-    /// Returns our clock, or the store's newest assertion if that is later: a slow clock must not
-    /// hide verified data. The routes reject assertions far in the future; the date of a failed
-    /// query is not signed, and is ignored there.
-    func instant(of record: CustomerRecord, now: Instant) -> Instant {
-        let latest = now + Milliseconds.clockTolerance
-        let dates = record.lineageRecords.lazy.flatMap { $0.facts.lazy.map(\.assertedAt) }
-        return max(now, dates.filter { $0 <= latest }.max() ?? now)
+    /// Returns our clock, or the date of the newest data that decides the answer if that is later.
+    /// A slow clock must not hide verified data, and a clock that was set back must not hide what
+    /// was bought or given before. The routes reject assertions far in the future.
+    func instant(
+        of record: CustomerRecord,
+        now: Instant,
+        atLatest latest: Instant = .distantFuture
+    ) -> Instant {
+        var instant = now
+        func see(_ date: Instant) {
+            if date <= latest { instant = max(instant, date) }
+        }
+        for lineageRecord in record.lineageRecords {
+            for fact in lineageRecord.facts
+            where fact.assertedAt > instant && fact.isDatedBySender { see(fact.assertedAt) }
+            for owner in lineageRecord.owners where owner.decidedAt != nil { see(owner.from) }
+        }
+        for alias in record.identity.aliases { see(alias.from) }
+        return instant
+    }
+}
+
+extension Fact {
+    /// Whether the date is that of a store, a relay, or an operator's decision. Data that we record
+    /// by our own clock, such as a failed query, does not count: after a clock was ahead, it would
+    /// keep the answer of that time.
+    fileprivate var isDatedBySender: Bool {
+        switch assertion {
+        case .inquiry, .inferredOwner: false
+        default: !isPresentation
+        }
     }
 }
 
