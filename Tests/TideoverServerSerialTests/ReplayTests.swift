@@ -366,6 +366,50 @@ import TideoverStorage
         await backEnd.close()
     }
 
+    @Test func `a server waits while another one on the storage replays`() async throws {
+        let first = try TestServer()
+        #expect(try await first.post(.purchase()).status == 200)
+        let others = Locked<Set<String>>(["a"])
+        let second = try TestServer(
+            probes: Probes(servers: {
+                let others = others.withLock { $0 }
+                return ServersReading(
+                    running: 1 + others.count,
+                    differing: 0,
+                    id: "b",
+                    others: others
+                )
+            }),
+            sleep: { _ in { _ in try await Task.sleep(for: .milliseconds(1)) } },
+            sharing: first
+        )
+        let bookmark = BookmarkKey(app: "cards", environment: .sandbox, name: "replay")
+        let version = second.service.version
+        let mark = Array(#"{"applies":"yes","version":"\#(version)","runs":"1","server":"a"}"#.utf8)
+        try await first.storage.keep(mark, as: bookmark)
+
+        let working = Task { await second.service.work(on: [.replays]) }
+        try await Task.sleep(for: .milliseconds(50))
+        let target = "/v1/apps/cards/replay?environment=sandbox"
+        func answer() async throws -> JSONValue {
+            JSONValue(try JSONDocument(try await second.get(target).body).root)
+        }
+        #expect(try await answer() == Self.nothing)
+        // A request waits too.
+        #expect(try await second.send("POST", target, body: []).status == 202)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(try await answer()["wanted"] == true)
+        #expect(try first.storage.bookmark(bookmark) == mark)
+
+        // The other server was killed. Its run continues, and counts as one that crashed once.
+        others.withLock { $0 = [] }
+        while try await answer()["last"]?["status"] != "completed" { await Task.yield() }
+        #expect(try await answer()["setAside"] == false)
+        working.cancel()
+        await working.value
+        await first.close()
+    }
+
     @Test func `a stored fact without evidence is reported and remains`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime()

@@ -46,6 +46,8 @@ package struct ReplayBookmark: FormObject, Equatable {
     /// The number of runs started at this place that neither completed nor stopped with an error,
     /// including the current one. After a crash it is the number of crashes here.
     var runs: Int
+    /// The id of the server that runs it, if several can use the storage.
+    var server: String?
 
     /// The number of crashes at one place after which the server stops resuming a run by itself.
     static let mostCrashes = 2
@@ -78,7 +80,8 @@ extension ReplayBookmark {
                 == "yes",
             after: try fields.optional("after", mark?.after),
             version: try fields.optional("version", mark?.version) ?? "",
-            runs: Int(try fields.optional("runs", mark.map { "\($0.runs)" }) ?? "") ?? 0
+            runs: Int(try fields.optional("runs", mark.map { "\($0.runs)" }) ?? "") ?? 0,
+            server: try fields.optional("server", mark?.server)
         )
     }
 }
@@ -152,7 +155,22 @@ struct Cursors: Sendable {
     }
 
     /// Returns the progress of an incomplete replay; nil if there is none.
-    func replay() throws(StorageError) -> ReplayBookmark? { try read(ReplayBookmark.name) }
+    func replay() throws(StorageError) -> ReplayBookmark? { try storedReplay().value }
+
+    /// Returns the same as it is stored now, to replace it.
+    func storedReplay() throws(StorageError) -> Stored<ReplayBookmark> {
+        let form = try storage.bookmark(key(ReplayBookmark.name))
+        return Stored(value: try decode(form, ReplayBookmark.name), form: form)
+    }
+
+    /// Replaces that; returns false if another server did since it was read.
+    func replace(
+        _ former: Stored<ReplayBookmark>,
+        by mark: ReplayBookmark
+    ) async throws(StorageError) -> Bool {
+        let key = key(ReplayBookmark.name)
+        return try await storage.replace(former.form, by: encode(mark), as: key)
+    }
 
     func keep(_ mark: ReplayBookmark?) async throws(StorageError) {
         try await store(mark, ReplayBookmark.name)

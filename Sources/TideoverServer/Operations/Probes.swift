@@ -64,17 +64,30 @@ package struct Probes: Sendable {
 
 /// The servers on one storage, as one of them sees them.
 package struct ServersReading: Hashable, Sendable {
+    /// The id of the one that looks.
+    package let id: String
+    /// The ids of the others that run.
+    package let others: Set<String>
     /// Those that run, with the one that looks.
     package let running: Int
     /// Those with another configuration than the one that looks.
     package let differing: Int
 
-    package init(running: Int, differing: Int) {
+    package init(
+        running: Int,
+        differing: Int,
+        id: String = "",
+        others: Set<String> = []
+    ) {
+        self.id = id
+        self.others = others
         self.running = running
         self.differing = differing
     }
 
     package init(_ servers: [ServerRecord], seenBy server: ServerRecord) {
+        id = server.id
+        others = Set(servers.map(\.id)).subtracting([server.id])
         running = servers.count
         differing = servers.count { $0.configuration != server.configuration }
     }

@@ -8,13 +8,15 @@ import TideoverStorage
 /// After each page it stores its progress. After a restart a run that adds facts resumes after its
 /// last page. A run that only reports starts again, because its findings are lost. A run that ended
 /// the process twice at one place is set aside: the server raises an alarm and resumes it only on
-/// request.
+/// request. While another server on the storage runs a replay, this one waits.
 final class Replayer: Sendable {
     let environment: Environment
     private let context: AppContext
     /// The program's version; another version must read all evidence again.
     private let version: String
     private let cursors: Cursors
+    /// Returns the servers on the storage; nil if there can be only one, or before they are known.
+    private let servers: @Sendable () -> ServersReading?
     private let state = Locked(State())
 
     private struct State {
@@ -25,10 +27,16 @@ final class Replayer: Sendable {
         var isSetAside = false
     }
 
-    init(_ environment: Environment, context: AppContext, version: String) {
+    init(
+        _ environment: Environment,
+        context: AppContext,
+        version: String,
+        servers: @escaping @Sendable () -> ServersReading?
+    ) {
         self.environment = environment
         self.context = context
         self.version = version
+        self.servers = servers
         cursors = context.cursors(in: environment)
     }
 
@@ -59,14 +67,27 @@ final class Replayer: Sendable {
     /// Runs requested replays, and one that an earlier server did not complete.
     var worker: Worker {
         Worker(.replays, app: app.id, environment: environment) { sleep in
-            try self.takeUp()
+            var hasTakenUp = false
             while true {
-                if let apply = self.state.withLock({ $0.wish }) {
-                    _ = await self.run(apply: apply, isKept: true)
+                if self.isWanted || !hasTakenUp, try !self.isRunningElsewhere() {
+                    if !hasTakenUp { try self.takeUp() }
+                    hasTakenUp = true
+                    if let apply = self.state.withLock({ $0.wish }) {
+                        // Another server can begin at the same time; then look for its run again.
+                        hasTakenUp = await self.run(apply: apply, isKept: true) != nil
+                    }
                 }
                 try await sleep(.seconds(1))
             }
         }
+    }
+
+    /// Returns whether another server on the storage runs a replay. Before the servers are known,
+    /// one that began it counts as running.
+    private func isRunningElsewhere() throws(StorageError) -> Bool {
+        guard let server = try cursors.replay()?.server else { return false }
+        guard let servers = servers() else { return try context.storage.sharedChanges() != nil }
+        return servers.others.contains(server)
     }
 
     /// Requests the run that an earlier server did not complete.
@@ -87,15 +108,22 @@ final class Replayer: Sendable {
         )
     }
 
-    /// Runs once; returns nil if a run is in progress. With `isKept` the run resumes after a
-    /// restart.
+    /// Runs once; returns nil if a run is in progress, or if another server began one. With
+    /// `isKept` the run resumes after a restart.
     func run(apply: Bool, isKept: Bool) async -> ReplayReport? {
         do {
-            let mark = isKept ? try cursors.replay() : nil
+            let stored = isKept ? try cursors.storedReplay() : Stored()
+            let mark = stored.value
             let place = mark.flatMap { $0.goesOn(apply: apply, version) ? $0.after : nil }
             guard let report = begin(apply, isResumed: place != nil) else { return nil }
-            let runs = mark.map { $0.applies == apply && $0.version == version ? $0.runs : 0 }
-            let done = try await replay(report, after: place, runs: (runs ?? 0) + 1, isKept)
+            let former = mark.map { $0.applies == apply && $0.version == version ? $0.runs : 0 }
+            let runs = (former ?? 0) + 1
+            let next = self.mark(report, place, runs: runs)
+            if isKept, try await !cursors.replace(stored, by: next) {
+                state.withLock { $0.report = nil }
+                return nil
+            }
+            let done = try await replay(report, after: place, runs: runs, isKept)
             if isKept { try await cursors.keep(nil as ReplayBookmark?) }
             return end(done, .completed)
         } catch {
@@ -104,11 +132,12 @@ final class Replayer: Sendable {
         }
     }
 
-    /// Records that a run stopped with an error, which is not a crash. If the storage fails, the
-    /// stop counts as a crash.
+    /// Records that a run stopped with an error, which is not a crash, and that this server runs it
+    /// no more. If the storage fails, the stop counts as a crash.
     private func forgetRuns() async {
         guard var mark = try? cursors.replay() else { return }
         mark.runs = 0
+        mark.server = nil
         do {
             try await cursors.keep(mark)
         } catch {
@@ -123,21 +152,27 @@ final class Replayer: Sendable {
         _ isKept: Bool
     ) async throws -> ReplayReport {
         let replay = Replay(context: context, environment: environment, apply: report.applies)
-        if isKept { try await keep(report, start, runs: runs) }
         return try await replay.run(report, after: start) { report, place in
             state.withLock { $0.report = report }
             // Only a run that adds facts advances. At a new place the count of crashes starts
             // again.
             let isNew = report.applies && place != start
-            if isKept { try await keep(report, place, runs: isNew ? 1 : runs) }
+            if isKept { try await cursors.keep(mark(report, place, runs: isNew ? 1 : runs)) }
         }
     }
 
-    private func keep(_ report: ReplayReport, _ place: EvidenceID?, runs: Int) async throws {
-        // The findings of a run that only reports are lost on restart, so it has no resume point.
-        let after = report.applies ? place : nil
-        try await cursors.keep(
-            ReplayBookmark(applies: report.applies, after: after, version: version, runs: runs)
+    private func mark(
+        _ report: ReplayReport,
+        _ place: EvidenceID?,
+        runs: Int
+    ) -> ReplayBookmark {
+        ReplayBookmark(
+            applies: report.applies,
+            // The findings of a run that only reports are lost on restart: it has no resume point.
+            after: report.applies ? place : nil,
+            version: version,
+            runs: runs,
+            server: servers()?.id
         )
     }
 

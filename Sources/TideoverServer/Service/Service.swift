@@ -256,7 +256,12 @@ package struct Service: Sendable {
             )
             contexts[app.id] = context
             replayers += app.environments.map { environment in
-                Replayer(environment, context: context, version: version)
+                Replayer(
+                    environment,
+                    context: context,
+                    version: version,
+                    servers: probes.servers
+                )
             }
             for environment in app.environments {
                 guard let pollQueue = pollQueues[app.id, environment],
