@@ -650,6 +650,77 @@ import TideoverLives
         #expect(before.decision.standing.rule == .unconfirmed)
     }
 
+    @Test func `a move is named to the customers whom it concerns, with its own day`() throws {
+        var life = Life()
+        life.term("1", from: "2026-05-01", to: "2026-07-01", token: "anna")
+        let steps: [(String, [String], Instant)] = [
+            ("ben", ["anna"], "2026-05-02"), ("carl", ["ben", "anna"], "2026-05-20"),
+        ]
+        let moves = try steps.map { customer, former, day in
+            Fact(
+                lineage: life.lineage,
+                assertion: .move(
+                    OwnershipMove(
+                        customer: try #require(CustomerID(customer)),
+                        former: try former.map { try #require(CustomerID($0)) },
+                        from: day,
+                        why: "another account"
+                    )
+                ),
+                effectiveAt: day,
+                assertedAt: day,
+                learnedAt: day,
+                source: .operator,
+                evidence: EvidenceID(hex: customer)
+            )
+        }
+        let facts = life.facts + moves
+        // Dora became an id of Ben's after the purchase was moved away from Ben, and Emil got it
+        // from Carl by a claim.
+        let claim = OwnershipEntry(
+            lineage: life.lineage,
+            customer: try #require(CustomerID("emil")),
+            from: "2026-06-01",
+            why: .transferred,
+            decidedAt: "2026-06-01"
+        )
+        let alias = CustomerAlias(
+            alias: try #require(CustomerID("dora")),
+            customer: try #require(CustomerID("ben")),
+            from: "2026-06-10",
+            by: "support"
+        )
+        func moved(_ customer: String, at instant: Instant) throws -> [String] {
+            let record = CustomerRecord(
+                customer: try #require(CustomerID(customer)),
+                aliases: ["ben", "dora"].contains(customer) ? [alias] : [],
+                environment: .production,
+                lineageRecords: [
+                    .init(
+                        lineage: life.lineage,
+                        facts: facts,
+                        owners: [OwnershipEntry]().additions(for: facts) + [claim]
+                    )
+                ],
+                catalogue: Versioned(life.catalogue),
+                policy: Versioned(life.policy)
+            )
+            let why = try #require(record.explanation(of: "premium", at: instant))
+            return why.why.filter { $0.hasPrefix("An operator moved") }
+        }
+        let away = "An operator moved a purchase of this customer to another on"
+        #expect(try moved("anna", at: "2026-06-15") == ["\(away) 2 May 2026."])
+        #expect(try moved("ben", at: "2026-06-15") == ["\(away) 20 May 2026."])
+        #expect(try moved("dora", at: "2026-05-25") == [])
+        #expect(
+            try moved("carl", at: "2026-05-25") == [
+                "An operator moved the purchase to this customer on 20 May 2026."
+            ]
+        )
+        #expect(try moved("carl", at: "2026-06-15") == [])
+        #expect(try moved("emil", at: "2026-06-15") == [])
+    }
+
     @Test func `a view from before a late fact gives the answer of that time`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", token: "anna")

@@ -225,17 +225,36 @@ public struct CustomerRecord: Sendable {
     /// without access, the sentence is about a purchase that was moved away.
     private func moves(of standing: Standing, at instant: Instant) -> [String] {
         for lineageRecord in lineageRecords {
-            guard let move = lineageRecord.facts.latestMove(by: instant) else { continue }
-            let day = MessageFormats.english.date(move.from, showsTime: false)
-            let isOwned = identity.owns(lineageRecord.owners, at: instant)
-            if isOwned, lineageRecord.lineage == standing.lineage {
-                return ["An operator moved the purchase to this customer on \(day)."]
+            if identity.owns(lineageRecord.owners, at: instant) {
+                guard lineageRecord.lineage == standing.lineage,
+                    let move = lineageRecord.facts.latestMove(by: instant),
+                    identity.all.contains(move.customer)
+                else { continue }
+                return ["An operator moved the purchase to this customer on \(day(of: move))."]
             }
-            if !isOwned, !standing.access, identity.all.contains(where: move.former.contains) {
-                return ["An operator moved a purchase of this customer to another on \(day)."]
+            guard !standing.access, let move = moveAway(of: lineageRecord, by: instant) else {
+                continue
             }
+            return ["An operator moved a purchase of this customer to another on \(day(of: move))."]
         }
         return []
+    }
+
+    /// Returns the latest move by an operator until an instant that took a purchase from the
+    /// customer. Later moves can be between other customers.
+    private func moveAway(of record: LineageRecord, by instant: Instant) -> OwnershipMove? {
+        let moves = record.facts.compactMap { fact -> OwnershipMove? in
+            guard case .move(let move) = fact.assertion, move.from <= instant,
+                identity.owns(record.owners, at: move.from - Milliseconds(1)),
+                !identity.owns(record.owners, at: move.from)
+            else { return nil }
+            return move
+        }
+        return moves.max { $0.from < $1.from }
+    }
+
+    private func day(of move: OwnershipMove) -> String {
+        MessageFormats.english.date(move.from, showsTime: false)
     }
 
     private func others(
