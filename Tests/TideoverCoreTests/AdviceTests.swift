@@ -464,6 +464,41 @@ import TideoverLives
         #expect(advice?.price?.amount == Money(milliunits: price, currency: "EUR"))
     }
 
+    /// The payment for another base plan of the same product fails when it is due.
+    @Test func `a deferred change costs the price that the store states for it`() throws {
+        let price = Money(milliunits: 59_990, currency: "EUR")
+        let owned = PlayItem(
+            productId: "play",
+            basePlan: "monthly",
+            expiresAt: "2026-06-08",
+            plan: .autoRenewing(isOn: true),
+            orderId: "GPA.1",
+            price: Self.eightEuros,
+            replacement: "play"
+        )
+        let next = PlayItem(
+            productId: "play",
+            basePlan: "yearly",
+            expiresAt: nil,
+            plan: .autoRenewing(isOn: true),
+            price: price
+        )
+        var life = Life.play()
+        life.read(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-06-01",
+                state: .inGrace,
+                items: [next, owned],
+                startedAt: "2026-05-01"
+            ),
+            at: "2026-06-01"
+        )
+        let advice = try #require(try playGuidance(life, at: "2026-06-02").advice)
+        #expect(advice.kind == .fixPayment)
+        #expect(advice.price?.amount == price)
+    }
+
     /// A cancelled month of 7.99.
     private func priced(_ change: PlayItem.PriceChange?) -> Life {
         var life = Life.play()

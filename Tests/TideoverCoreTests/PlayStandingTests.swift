@@ -158,6 +158,42 @@ import TideoverLives
         #expect(life.told(Self.end) == Self.silent)
     }
 
+    /// Both base plans are listed by themselves; Google names only the product that follows.
+    @Test(arguments: [true, false])
+    func `a deferred change is presumed for the base plan that follows`(isListed: Bool) {
+        var life = Life.play()
+        for plan in ["basic:monthly", "basic:yearly", "pro:monthly"] {
+            life.catalogue.products[plan] = Product(
+                entitlements: plan == "pro:monthly" ? ["premium", "studio"] : ["premium"],
+                period: plan == "basic:yearly" ? Period(years: 1) : Period(months: 1)
+            )
+        }
+        let owned = PlayItem(
+            productId: "pro",
+            basePlan: "monthly",
+            expiresAt: Self.end,
+            plan: .autoRenewing(isOn: true),
+            replacement: "basic"
+        )
+        let next = PlayItem(
+            productId: "basic",
+            basePlan: "yearly",
+            expiresAt: nil,
+            plan: .autoRenewing(isOn: true)
+        )
+        let read = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: Self.start,
+            state: .active,
+            items: isListed ? [owned, next] : [owned],
+            startedAt: Self.start
+        )
+        life.read(read, at: Self.start)
+        #expect(life.standing("2026-05-10").productId == "pro:monthly")
+        #expect(life.standing(Self.end).productId == (isListed ? "basic:yearly" : "basic:monthly"))
+        #expect(life.told(Self.end) == Self.silent)
+    }
+
     // MARK: Failed payment
 
     @Test func `grace lasts as long as read, and a day longer while a lookup is due`() {

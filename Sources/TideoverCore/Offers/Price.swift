@@ -50,14 +50,7 @@ extension DecisionBasis {
                 isDiscounted: now.outlook?.value.offer != nil
             )
         case .item(let now):
-            Renewal(productId: now.nextProduct, statedPrice: now.nextPrice)
+            Renewal(productId: now.nextProduct, statedPrice: now.statement?.renewalPrice)
         }
-    }
-}
-
-extension PlayRuleContext {
-    /// The store's price of a renewal, which is the price of the current product.
-    fileprivate var nextPrice: Money? {
-        nextProduct == statement?.productId ? statement?.item?.renewalPrice : nil
     }
 }

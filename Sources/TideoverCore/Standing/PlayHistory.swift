@@ -102,6 +102,10 @@ struct PlayStatement: Sendable {
         let item: PlayItem?
         /// The product ID that the catalogue uses.
         let productId: String
+        /// The product that it renews into, by the catalogue's ID.
+        let nextProductId: String
+        /// The price of the next renewal, if the store states it.
+        let renewalPrice: Money?
         let startedAt: Instant?
         let resumesAt: Instant?
         let cancellation: PlaySubscription.Cancellation?
@@ -113,7 +117,11 @@ struct PlayStatement: Sendable {
             evidence = observation.word.evidence
             basis = observation.basis
             self.item = item
-            productId = item.map { catalogue.value(at: observation.said).id(of: $0) } ?? ""
+            let listed = catalogue.value(at: observation.said)
+            productId = item.map(listed.id) ?? ""
+            let next = item.map { observation.successor(of: $0) ?? $0 }
+            nextProductId = next.map(listed.id) ?? ""
+            renewalPrice = next?.renewalPrice
             startedAt = observation.startedAt
             resumesAt = observation.resumesAt
             cancellation = observation.cancellation
@@ -133,6 +141,8 @@ struct PlayStatement: Sendable {
     var basis: [EvidenceID] { source.basis }
     var item: PlayItem? { source.item }
     var productId: String { source.productId }
+    var nextProductId: String { source.nextProductId }
+    var renewalPrice: Money? { source.renewalPrice }
     var startedAt: Instant? { source.startedAt }
     var resumesAt: Instant? { source.resumesAt }
     var cancellation: PlaySubscription.Cancellation? { source.cancellation }

@@ -314,6 +314,8 @@ struct PlayObservation: Sendable {
     private(set) var items: [PlayItem]
     /// The products that a deferred replacement awaits: listed, and not owned yet.
     private(set) var awaited: Set<String> = []
+    /// What is listed without an expiry, such as the product or plan of a deferred replacement.
+    private var unbegun: [PlayItem] = []
     private(set) var startedAt: Instant?
     private(set) var resumesAt: Instant?
     private(set) var cancellation: PlaySubscription.Cancellation?
@@ -330,6 +332,7 @@ struct PlayObservation: Sendable {
         word = Observation(read.value.token, like: read)
         state = read.value.state
         items = read.value.ownedItems
+        unbegun = read.value.items.filter { $0.expiresAt == nil }
         awaited = Set(read.value.items.map(\.productId)).subtracting(items.map(\.productId))
         startedAt = read.value.startedAt
         resumesAt = read.value.resumesAt
@@ -340,6 +343,14 @@ struct PlayObservation: Sendable {
         guard items.isEmpty else { return }
         items = previous?.items ?? [PlayItem(productId: "", expiresAt: nil, plan: .unstated)]
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
+    }
+
+    /// Returns the item that replaces one at its expiry; nil without a replacement. If the read does
+    /// not list it, only its product is known.
+    func successor(of item: PlayItem) -> PlayItem? {
+        guard let product = item.replacement else { return nil }
+        return unbegun.first { $0.productId == product }
+            ?? PlayItem(productId: product, expiresAt: nil, plan: .unstated)
     }
 
     /// Removes a start that is not after the replaced token's start. Google does not document the
@@ -373,6 +384,7 @@ struct PlayObservation: Sendable {
             ?? [PlayItem(productId: product, expiresAt: nil, plan: .autoRenewing(isOn: true))]
         (startedAt, replaces) = (previous?.startedAt, previous?.replaces)
         (region, accountId) = (previous?.region, previous?.accountId)
+        unbegun = previous?.unbegun ?? []
         guard let state = notice.value.kind.state(after: previous?.state) else { return nil }
         self.state = state
         let at = notice.assertedAt

@@ -466,13 +466,12 @@ extension TermDraft {
         let outlook = Outlook(
             renewalDate: end,
             productId: statement.productId,
-            renewsInto: item.replacement ?? statement.productId,
+            renewsInto: statement.nextProductId,
             willRenew: isOn,
             isRetrying: statement.isFailing ? true : nil,
             graceEnd: statement.state == .inGrace
                 ? statement.graceUntil ?? statement.expiry : nil,
-            // The store states no price of the product that takes its place.
-            renewalPrice: item.replacement == nil ? item.renewalPrice : nil
+            renewalPrice: statement.renewalPrice
         )
         outlooks.append(Observation(outlook, like: observation.word))
         guard let status = statement.state.status else { return }

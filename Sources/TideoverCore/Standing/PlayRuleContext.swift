@@ -89,8 +89,7 @@ struct PlayRuleContext {
 
     /// The product that it renews into.
     var nextProduct: String? {
-        guard let statement else { return nil }
-        return statement.item?.replacement ?? statement.productId
+        statement?.nextProductId
     }
 
     /// Whether a request was sent since the expiry and the newest one failed.
