@@ -464,6 +464,43 @@ import TideoverLives
         #expect(advice?.price?.amount == Money(milliunits: price, currency: "EUR"))
     }
 
+    /// Paused until 1 July, from when a confirmed price is charged, or until later.
+    @Test(arguments: [("2026-07-01", 9990), ("2026-08-01", 7990)] as [(Instant, Int64)])
+    func `a changed price is that of the charge at the end of a pause`(
+        chargedFrom: Instant,
+        price: Int64
+    ) throws {
+        let item = PlayItem(
+            productId: "play",
+            expiresAt: "2026-06-01",
+            plan: .autoRenewing(isOn: true),
+            phase: .base,
+            orderId: "GPA.1",
+            price: Self.eightEuros,
+            priceChange: PlayItem.PriceChange(
+                state: .confirmed,
+                price: Money(milliunits: 9990, currency: "EUR"),
+                chargedFrom: chargedFrom
+            )
+        )
+        var life = Life.play()
+        life.read(.active, until: "2026-06-01", at: "2026-05-01", order: "GPA.1")
+        life.read(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-06-01",
+                state: .paused,
+                items: [item],
+                startedAt: "2026-05-01",
+                resumesAt: "2026-07-01"
+            ),
+            at: "2026-06-01"
+        )
+        let advice = try #require(try playGuidance(life, at: "2026-06-10").advice)
+        #expect(advice.kind == .resume)
+        #expect(advice.price?.amount == Money(milliunits: price, currency: "EUR"))
+    }
+
     /// The payment for another base plan of the same product fails when it is due.
     @Test func `a deferred change costs the price that the store states for it`() throws {
         let price = Money(milliunits: 59_990, currency: "EUR")

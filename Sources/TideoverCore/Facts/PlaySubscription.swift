@@ -208,16 +208,17 @@ public struct PlayItem: Hashable, Sendable {
 }
 
 extension PlayItem {
-    /// The price of the next renewal. A changed price counts from the first renewal that it is
-    /// charged for, also while it awaits consent: without consent nothing is charged.
-    var renewalPrice: Money? {
+    /// Returns the price of the next renewal, at its expiry or at the end of a pause. A changed price
+    /// counts from the first renewal that it is charged for, also while it awaits consent: without
+    /// consent nothing is charged.
+    func renewalPrice(resumingAt resumption: Instant?) -> Money? {
         guard let priceChange, let changed = priceChange.price, priceChange.state.isAhead else {
             return price
         }
         // Grace moves the expiry of the period before the failed renewal.
         let isLater =
             if let first = priceChange.chargedFrom, let expiresAt {
-                first > expiresAt + LineageHistory.sameEnd
+                first > max(expiresAt, resumption ?? expiresAt) + LineageHistory.sameEnd
             } else {
                 false
             }

@@ -121,7 +121,7 @@ struct PlayStatement: Sendable {
             productId = item.map(listed.id) ?? ""
             let next = item.map { observation.successor(of: $0) ?? $0 }
             nextProductId = next.map(listed.id) ?? ""
-            renewalPrice = next?.renewalPrice
+            renewalPrice = next?.renewalPrice(resumingAt: observation.resumesAt)
             startedAt = observation.startedAt
             resumesAt = observation.resumesAt
             cancellation = observation.cancellation

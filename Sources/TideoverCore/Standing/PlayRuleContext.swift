@@ -88,9 +88,7 @@ struct PlayRuleContext {
     }
 
     /// The product that it renews into.
-    var nextProduct: String? {
-        statement?.nextProductId
-    }
+    var nextProduct: String? { statement?.nextProductId }
 
     /// Whether a request was sent since the expiry and the newest one failed.
     var isUnreachable: Bool {
