@@ -204,6 +204,36 @@ import TideoverSandbox
         )
     }
 
+    /// The free week ends on 31 January.
+    @Test func `a short month moves no later date of an offer`() throws {
+        var store = try PlayedStore(
+            subscribedTo: .pro("monthly", "launch"),
+            at: "2026-01-24T10:00:00Z"
+        )
+        let price = try #require(StorePrice("12.50 USD"))
+        try store.act(.changePrice(product: nil, to: price, .optOutIncrease))
+        let time = try store.priceChange()?["expectedNewPriceChargeTime"]
+        #expect(time == "2026-03-31T10:00:00.000Z")
+        #expect(
+            try store.pass(until: "2026-04-01T00:00:00Z") == [
+                "2026-01-31 10:00:00 2", "2026-02-28 10:00:00 2", "2026-03-31 10:00:00 2",
+            ]
+        )
+        #expect(try store.priceChange()?["priceChangeState"] == "APPLIED")
+    }
+
+    @Test func `a changed price is charged at the end of a pause`() throws {
+        var store = try PlayedStore(subscribedTo: .monthly)
+        let price = try #require(StorePrice("12.50 USD"))
+        try store.act(.changePrice(product: nil, to: price, .optOutIncrease))
+        try store.act(.pause(product: nil, try .month))
+        try store.pass(until: "2026-06-01T10:00:00Z")
+        let time = try store.priceChange()?["expectedNewPriceChargeTime"]
+        #expect(time == "2026-07-01T10:00:00.000Z")
+        try store.pass(until: "2026-07-01T10:00:00Z")
+        #expect(try PlayedStore.amount(store.order()["total"]) == "12.50 USD")
+    }
+
     @Test(arguments: [GooglePlayAction.PriceChangeMode.decrease, .optOutIncrease])
     func `other changes of price need no consent`(
         mode: GooglePlayAction.PriceChangeMode

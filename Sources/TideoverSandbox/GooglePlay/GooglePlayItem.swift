@@ -47,6 +47,14 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         var count = 0
         /// Nil for a cycle that starts with the next period, of any length.
         var period: StorePeriod?
+
+        /// Adds a period that begins at an instant, and returns its end. A period of another length
+        /// begins a new cycle.
+        mutating func next(_ period: StorePeriod, from instant: Int64) -> Int64 {
+            if self.period != period { self = Cycle(anchor: instant, period: period) }
+            count += 1
+            return period.end(of: count, from: anchor)
+        }
     }
 
     struct PriceChange: Hashable, Codable, Sendable {
@@ -182,12 +190,15 @@ struct GooglePlayItem: Hashable, Codable, Sendable {
         }
     }
 
-    /// When a changed price is charged first: after the rest of the offer.
+    /// When a changed price is charged first: after a pause and the rest of the offer.
     var chargesFullPriceAt: Int64 {
-        phasesToCome.reduce(end) { start, phase in
+        var (cycle, renewal) = (cycle, end)
+        if case .paused(let until) = phase { (cycle, renewal) = (Cycle(anchor: until), until) }
+        for phase in phasesToCome {
             let length = phase.price == nil ? tempo.trial(phase.period) : tempo.period(phase.period)
-            return length.end(of: 1, from: start)
+            renewal = cycle.next(length, from: renewal)
         }
+        return renewal
     }
 
     /// Whether the next charge lacks the required consent to a higher price. A phase of the offer
@@ -242,10 +253,8 @@ extension GooglePlayItem {
             applyPriceChange()
             if stepUp?.state == .confirmed { stepUp?.state = .completed }
         }
-        if cycle.period != period { cycle = Cycle(anchor: instant, period: period) }
-        cycle.count += 1
         start = instant
-        end = period.end(of: cycle.count, from: cycle.anchor)
+        end = cycle.next(period, from: instant)
         paid = next.map { $0.price?.price(in: region).milliunits ?? 0 } ?? price.milliunits
         charged = paid
         payInstalment()
