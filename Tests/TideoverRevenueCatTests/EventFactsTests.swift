@@ -59,6 +59,22 @@ import TideoverRevenueCat
         #expect(life.told(.day("2026-05-10")) == "active \(reason) in-term presumed")
     }
 
+    @Test(arguments: [("NORMAL", nil), ("TRIAL", .freeTrial)] as [(String, Offer.Discount?)])
+    func `a redeemed code is the offer of its period`(
+        _ period: String,
+        _ discount: Offer.Discount?
+    ) throws {
+        var life = Life()
+        try life.hear(
+            "INITIAL_PURCHASE",
+            ["period_type": .string(period), "offer_code": "SPRING"]
+        )
+        let offers = life.facts.compactMap { fact in
+            if case .term(let term) = fact.assertion { term.offer } else { nil }
+        }
+        #expect(offers == [Offer(kind: .code, discount: discount, identifier: "SPRING")])
+    }
+
     @Test func `a converted trial is a renewal`() throws {
         var life = Life()
         let converted = Self.start + .days(3)

@@ -280,6 +280,20 @@ import TideoverSignatures
         await server.close()
     }
 
+    /// RevenueCat's `offer_code` is Apple's `offerIdentifier`, of offer codes and others.
+    @Test(arguments: [(2, "loyal"), (3, "spring"), (4, "back"), (1, nil)] as [(Int64, String?)])
+    func `the identifier of an offer is passed on`(type: Int64, identifier: String?) async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver)
+        var purchase = Message.purchase()
+        purchase.transaction?["offerType"] = .integer(type)
+        purchase.transaction?["offerDiscountType"] = "PAY_AS_YOU_GO"
+        purchase.transaction?["offerIdentifier"] = identifier.map(JSONValue.string)
+        try await hear(purchase, server)
+        #expect(try receiver.events().first?.offerCode == identifier)
+        await server.close()
+    }
+
     private static func trial() -> Message {
         var trial = Message.purchase()
         for (name, value) in ["offerType": 1, "price": 0] as JSONObject {

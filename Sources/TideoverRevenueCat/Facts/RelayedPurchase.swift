@@ -35,7 +35,7 @@ struct RelayedPurchase {
             plan: event.plan(of: productId, catalogue),
             start: start,
             end: event.expiresAt,
-            offer: event.periodType?.known?.offer,
+            offer: event.offer,
             storefront: event.storefront(of: lineage.store)
         )
     }
@@ -244,6 +244,16 @@ struct RelayedPurchase {
 }
 
 extension RevenueCatEvent {
+    /// The offer of the period, with the code that the customer redeemed. A prepaid period is no
+    /// offer of a subscription.
+    fileprivate var offer: Offer? {
+        let offer = periodType?.known?.offer
+        guard periodType?.known != .prepaid, let offerCode, !offerCode.isEmpty,
+            offerCode.isStorableName
+        else { return offer }
+        return Offer(kind: .code, discount: offer?.discount, identifier: offerCode)
+    }
+
     /// The country as the store itself names it; nil for an unknown code.
     fileprivate func storefront(of store: Store) -> String? {
         let country = countryCode.flatMap(CountryCode.alpha3)

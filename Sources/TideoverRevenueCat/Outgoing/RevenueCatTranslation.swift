@@ -175,7 +175,9 @@ extension RevenueCatMessage.Purchase {
             current.lineage.store == .appStore
             ? current.lineage.id : purchases.first?.transactionId
         number = purchases.count
-        offerCode = current.offer?.kind == .code ? current.offer?.identifier : nil
+        // RevenueCat also names the App Store's promotional and win-back offers here.
+        let isNamed = current.offer?.kind == .code || current.lineage.store == .appStore
+        offerCode = isNamed ? current.offer?.identifier : nil
     }
 }
 
