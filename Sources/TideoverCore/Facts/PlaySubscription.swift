@@ -208,9 +208,9 @@ public struct PlayItem: Hashable, Sendable {
 }
 
 extension PlayItem {
-    /// Returns the price of the next renewal, at its expiry or at the end of a pause. A changed price
-    /// counts from the first renewal that it is charged for, also while it awaits consent: without
-    /// consent nothing is charged.
+    /// Returns the price of the next renewal, at its expiry or at the end of a pause. A changed
+    /// price counts from the first renewal that it is charged for, also while it awaits consent:
+    /// without consent nothing is charged.
     func renewalPrice(resumingAt resumption: Instant?) -> Money? {
         guard let priceChange, let changed = priceChange.price, priceChange.state.isAhead else {
             return price

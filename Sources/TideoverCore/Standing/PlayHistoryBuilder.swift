@@ -345,8 +345,8 @@ struct PlayObservation: Sendable {
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
     }
 
-    /// Returns the item that replaces one at its expiry; nil without a replacement. If the read does
-    /// not list it, only its product is known.
+    /// Returns the item that replaces one at its expiry; nil without a replacement. If the read
+    /// does not list it, only its product is known.
     func successor(of item: PlayItem) -> PlayItem? {
         guard let product = item.replacement else { return nil }
         return unbegun.first { $0.productId == product }
