@@ -4,7 +4,7 @@ import { TideoverProvider, useEntitlement, usePrompt, useTrial } from "@tideover
 import * as native from "@tideover/react-native";
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { createElement, Fragment } from "react";
+import { createElement, Fragment, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { appStateListeners, changeAppState, opened, Platform } from "react-native";
 import { act, create, find, texts } from "./support/render.mjs";
@@ -220,6 +220,44 @@ test("the recovery banner is announced and opens the store's page", async () => 
   assert.ok(button.props.style.minHeight >= 48);
   await button.props.onPress();
   assert.equal(opened.at(-1), prompt.action.url);
+});
+
+test("the recovery banner reports its prompt once, its press, and the same prompt after a pause", async () => {
+  const { session, requests, world } = setUp({ answer: snapshot({ prompt }) });
+  const reports = () => requests.filter(({ url }) => url.pathname.endsWith("/prompts")).map(({ body }) => body);
+  // Two screens with a banner, whose effects React runs twice.
+  const banners = [1, 2].map((key) => createElement(StrictMode, { key }, createElement(native.RecoveryBanner)));
+  const view = await mount(session, banners);
+  await act(async () => session.refresh());
+  const [first] = reports();
+  assert.deepEqual(reports(), [{ id: first.id, kind: "soft" }]);
+  await act(async () => find(view.toJSON()[0], "Pressable").props.onPress());
+  assert.deepEqual(reports().slice(1), [{ ...first, response: "opened" }]);
+
+  world.now += day;
+  world.answer = snapshot({ at: world.now, version: 2 });
+  await act(async () => session.refresh());
+  world.answer = snapshot({ at: world.now, version: 3, prompt });
+  await act(async () => session.refresh());
+  assert.equal(reports().length, 3);
+  assert.notEqual(reports()[2].id, first.id);
+
+  world.answer = snapshot({ at: world.now, version: 4, prompt: { ...prompt, kind: "hard", key: "hold.hard" } });
+  await act(async () => session.refresh());
+  assert.equal(reports()[3].kind, "hard");
+});
+
+test("a report of a prompt that fails is made again with the banner's next appearance", async () => {
+  const { session, requests, world } = setUp({ answer: snapshot({ prompt }) });
+  const reports = () => requests.filter(({ url }) => url.pathname.endsWith("/prompts")).length;
+  await session.refresh();
+  world.isOffline = true;
+  const view = await mount(session, createElement(native.RecoveryBanner));
+  assert.equal(reports(), 1);
+  await act(async () => view.unmount());
+  world.isOffline = false;
+  await mount(session, createElement(native.RecoveryBanner));
+  assert.equal(reports(), 2);
 });
 
 test("banners render nothing without a prompt or a trial", async () => {

@@ -82,6 +82,8 @@ export class CustomerSession {
   /** The newest request that had begun when an answer was accepted. */
   private accepted = 0;
   private isForgotten = false;
+  /** The prompt on the screen, as text, and its report. */
+  private shown: { prompt: string; report: PromptReport } | undefined;
   /** The newest time that the device has seen, and `uptime` then. */
   private anchor: { newest: number; uptime: number } | undefined;
   private readonly listeners = new Set<() => void>();
@@ -224,6 +226,28 @@ export class CustomerSession {
     return this.api.reportPrompt(this.customer, report);
   }
 
+  /**
+   * Reports the prompt that is on the screen, once, and again with what the customer did with it, so
+   * that the next one waits as the server's policy says and experiments count it. `RecoveryBanner`
+   * does both; a banner of your own calls it when it appears. It never rejects.
+   */
+  async reportShownPrompt(response?: "opened" | "dismissed"): Promise<void> {
+    const { prompt } = this;
+    if (!prompt || prompt.kind === "none") return;
+    const text = JSON.stringify(prompt);
+    const known = this.shown?.prompt === text ? this.shown : undefined;
+    if (known && response === undefined) return;
+    const first = { id: `${prompt.kind}-${this.clock()}`, kind: prompt.kind };
+    const shown = { prompt: text, report: { ...(known?.report ?? first), ...(response && { response }) } };
+    this.shown = shown;
+    try {
+      await this.reportPrompt(shown.report);
+    } catch {
+      // The banner's next appearance is reported instead.
+      if (!known && this.shown === shown) this.shown = undefined;
+    }
+  }
+
   /** Ends the session and removes what the device keeps of it: for when the customer signs out. */
   async forget(): Promise<void> {
     this.isForgotten = true;
@@ -294,6 +318,8 @@ export class CustomerSession {
     if (this.isForgotten || (number <= this.accepted && snapshot.customerVersion < held)) return;
     this.accepted = this.begun;
     this.current = this.received(snapshot, etag);
+    // The same prompt that appears again after a pause is another one.
+    if (snapshot.prompt.kind === "none") this.shown = undefined;
     if (snapshot.pass) await this.acceptPass(snapshot.pass, snapshot);
     this.dropOlderPass();
     await this.confirm();

@@ -1,6 +1,6 @@
 import type { Arguments, EntitlementName } from "@tideover/client";
-import { usePrompt, useSnapshot, useTrial } from "@tideover/react";
-import { createElement } from "react";
+import { usePrompt, useSession, useSnapshot, useTrial } from "@tideover/react";
+import { createElement, useEffect } from "react";
 import type { ReactElement } from "react";
 import { Linking, Platform } from "react-native";
 import { Banner } from "./banner.js";
@@ -18,14 +18,24 @@ export interface BannerOptions {
   onError?: (error: unknown) => void;
 }
 
-/** Asks a customer with a failed payment to update it; renders nothing without a prompt. */
+/**
+ * Asks a customer with a failed payment to update it; renders nothing without a prompt. It reports to
+ * the server that the prompt was shown, and that its button was pressed.
+ */
 export function RecoveryBanner(options: BannerOptions): ReactElement | null {
+  const session = useSession();
   const prompt = usePrompt();
+  const isShown = prompt.kind !== "none" && prompt.key !== undefined;
+  // A soft prompt can become a hard one on the screen.
+  useEffect(() => {
+    if (isShown) void session.reportShownPrompt();
+  }, [session, prompt, isShown]);
   if (prompt.kind === "none" || prompt.key === undefined) return null;
   const { key, title = "", message = "", action } = prompt;
   const content = options.translate?.(key, prompt.arguments ?? {})
     ?? { title, message, label: action?.label ?? null };
-  return banner(content, action?.url, "tideover-recovery", options);
+  const opened = () => void session.reportShownPrompt("opened");
+  return banner(content, action?.url, "tideover-recovery", options, opened);
 }
 
 export interface TrialBannerOptions extends BannerOptions {
@@ -44,10 +54,12 @@ export function TrialBanner({ entitlement, ...options }: TrialBannerOptions): Re
 
 function banner(
   content: BannerContent, url: string | null | undefined, testID: string, options: BannerOptions,
+  pressed = () => {},
 ): ReactElement {
   const { theme = light, onPress, onError } = options;
   const target = url ?? subscriptionsPage(Platform.OS);
   const open = () => {
+    pressed();
     if (onPress) return onPress(target);
     Linking.openURL(target).catch((error: unknown) => onError?.(error));
   };
