@@ -9,13 +9,14 @@ import { openSession } from "./tideover";
 export default function App({ customer }: { customer: string }) {
   const session = useMemo(() => openSession(customer), [customer]);
   useEffect(() => {
-    const sync = new PurchaseSync(session, iap, { onError: (error) => console.warn(error) });
+    const onError = (error: unknown) => console.warn(error);
+    const sync = new PurchaseSync(session, iap, { onError });
     let isShown = true;
-    void iap.initConnection().then(async () => { if (isShown) await sync.start(); });
+    iap.initConnection().then(async () => { if (isShown) await sync.start(); }).catch(onError);
     return () => {
       isShown = false;
       sync.stop();
-      void iap.endConnection();
+      iap.endConnection().catch(onError);
     };
   }, [session]);
   return <TideoverProvider session={session}><Cards /></TideoverProvider>;

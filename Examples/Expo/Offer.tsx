@@ -11,7 +11,7 @@ export function Offer() {
     <View>
       <Text>{trial?.words?.title ?? "Premium"}</Text>
       <Text>{trial?.words?.message ?? ""}</Text>
-      <Button title={label} onPress={() => void buy(customer)} />
+      <Button title={label} onPress={() => buy(customer).catch(console.warn)} />
     </View>
   );
 }

@@ -68,7 +68,7 @@ describe("the examples beside the real server", { skip }, () => {
     return folder;
   };
 
-  test("the Expo app shows the offer, the running trial, the grace banner and the hold screen", async () => {
+  test("the Expo app shows the offer, the running trial, the grace banner and the hold screen", async (t) => {
     const folder = example("Expo", (code) => code.replace("https://billing.example.com", world.url)
       .replace('"pk_from_tideover_keys_add"', `"${world.publicKey}", environment: "simulated"`));
     writeFileSync(path.join(folder, "phone.js"), "export const phone = {};");
@@ -85,9 +85,12 @@ describe("the examples beside the real server", { skip }, () => {
     const finished = [];
     const requested = [];
     let connected = Promise.resolve(true);
+    let isClosed = false;
     Object.assign(phone, {
       initConnection: () => connected,
-      endConnection: async () => true,
+      endConnection: async () => {
+        if (isClosed) throw new Error("not connected");
+      },
       getAvailablePurchases: async () => [],
       finishTransaction: async ({ purchase }) => finished.push(purchase.id),
       purchaseUpdatedListener: (listener) => {
@@ -95,6 +98,7 @@ describe("the examples beside the real server", { skip }, () => {
         return { remove: () => listeners.delete(listener) };
       },
       requestPurchase: async ({ request }) => {
+        if (isClosed) throw new Error("cancelled");
         requested.push(request.ios.appAccountToken);
         await world.step({ do: "subscribe", customer: "anna", product: request.ios.sku });
         for (const listener of listeners) listener(applePurchase(world.transactions.at(-1)));
@@ -148,6 +152,18 @@ describe("the examples beside the real server", { skip }, () => {
     await act(async () => view.unmount());
     await act(async () => connect(true));
     assert.equal(listeners.size, 0);
+
+    // A store that cannot be reached, and a purchase that is cancelled, are no unhandled rejections,
+    // which a test does not survive.
+    const warn = t.mock.method(console, "warn", () => {});
+    connected = Promise.reject(new Error("no store"));
+    isClosed = true;
+    await act(async () => { view = create(createElement(App, { customer: other })); });
+    await shows("Start free trial");
+    await act(async () => find(view.toJSON(), "Button").props.onPress());
+    await act(async () => view.unmount());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual(warn.mock.calls.map(({ arguments: [error] }) => error.message), ["no store", "cancelled", "not connected"]);
   });
 
   test("the Supabase edge function admits only entitled customers", async () => {
