@@ -26,9 +26,10 @@ function library(purchases = []) {
   };
 }
 
-function setUp(verdict, { purchases, ...options } = {}) {
+function setUp(verdict, { purchases, world = {}, ...options } = {}) {
   const store = library(purchases);
   const { fetch, requests } = fakeFetch((request) => {
+    if (world.isOffline) throw new TypeError("fetch failed");
     if (request.url.pathname.endsWith("/pass-keys")) return reply(200, { keys: passKeys });
     const items = (request.body?.purchases ?? []).map((purchase, index) => {
       const found = verdict(purchase, requests.length, store.finished);
@@ -98,6 +99,54 @@ for (const [name, answer] of [
     sync.stop();
   });
 }
+
+for (const [name, set] of [
+  ["the server cannot be reached about a store without purchases", (world) => { world.isOffline = true; }],
+  ["the store cannot be read", (world) => { world.isClosed = true; }],
+]) {
+  test(`while ${name}, it is tried again less and less often`, async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const world = {};
+    const { store, sync, session, errors, presented } = setUp(() => "accepted", { world });
+    const { getAvailablePurchases } = store;
+    store.getAvailablePurchases = async () => {
+      if (world.isClosed) throw new Error("the store is closed");
+      return getAvailablePurchases();
+    };
+    const passes = async (milliseconds) => {
+      t.mock.timers.tick(milliseconds);
+      for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+      return errors.length;
+    };
+    set(world);
+    await sync.start();
+    assert.equal(errors.length, 1);
+    assert.deepEqual([await passes(15_000), await passes(15_000), await passes(15_000)], [2, 2, 3]);
+    Object.assign(world, { isOffline: false, isClosed: false });
+    await passes(60_000);
+    assert.deepEqual(presented().at(-1), { nothing: true });
+    assert.equal(session.answer("premium").status, "granted");
+    const before = presented().length;
+    await passes(600_000);
+    assert.equal(presented().length, before);
+    sync.stop();
+  });
+}
+
+test("a purchase that arrives while the store cannot be read does not end the attempts", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { store, sync, presented } = setUp(() => "accepted");
+  store.getAvailablePurchases = async () => { throw new Error("the store is closed"); };
+  await sync.start();
+  store.buy(bought("monthly"));
+  await sync.flush();
+  assert.deepEqual(store.finished, ["monthly"]);
+  store.getAvailablePurchases = async () => [bought("yearly", { purchaseToken: "eyZ" })];
+  t.mock.timers.tick(60_000);
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  assert.deepEqual(presented().at(-1).purchases.map(({ productId }) => productId), ["yearly"]);
+  sync.stop();
+});
 
 test("a purchase without an answer from Google Play is presented again, the others are finished", async () => {
   const { store, sync, presented } = setUp(

@@ -23,7 +23,7 @@ export interface PurchaseOptions<Purchase extends StorePurchase> {
   isConsumable?: (purchase: Purchase) => boolean;
   /** Receives what became of each purchase, refused ones too. */
   onReconciled?: (answer: Reconciled, purchases: readonly Purchase[]) => void;
-  /** Receives why purchases could not be presented or finished; they are tried again. */
+  /** Receives why the store could not be read, or purchases presented or finished; it is tried again. */
   onError?: (error: unknown) => void;
 }
 
@@ -44,6 +44,8 @@ export class PurchaseSync<Purchase extends StorePurchase> {
   private cancelRetry: (() => void) | undefined;
   private subscription: { remove(): void } | undefined;
   private isStopped = false;
+  /** Whether the store was not read to the end: the server does not know yet what it has. */
+  private isUnread = false;
 
   constructor(
     private readonly session: CustomerSession,
@@ -67,16 +69,26 @@ export class PurchaseSync<Purchase extends StorePurchase> {
     this.subscription?.remove();
     this.subscription = undefined;
     this.waiting = [];
+    this.isUnread = false;
     this.cancelRetry?.();
   }
 
-  /** Presents everything that the store has in hand; for a button "Restore purchases" too. */
+  /**
+   * Presents everything that the store has in hand; for a button "Restore purchases" too. If the store
+   * cannot be read, or the server not be reached about an empty one, it is tried again: the server
+   * answers `unknown` about a customer until it knows what the store has.
+   */
   async restore(): Promise<void> {
     try {
       const purchases = await this.library.getAvailablePurchases();
+      if (this.isStopped) return;
       if (purchases.length + this.waiting.length === 0) await this.session.reconcile({ nothing: true });
       this.add(purchases);
+      if (this.isUnread) this.pause = firstPause;
+      this.isUnread = false;
     } catch (error) {
+      if (isSignedOut(error)) return this.stop();
+      this.isUnread = !this.isStopped;
       this.options.onError?.(error);
     }
     await this.flush();
@@ -111,7 +123,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
         await this.finish(answer, purchases);
         if (this.waiting.some((purchase) => purchases.includes(purchase))) return this.retryLater();
       } catch (error) {
-        if (error instanceof TideoverError && error.code === "signed-out") return this.stop();
+        if (isSignedOut(error)) return this.stop();
         const newer = this.waiting;
         this.waiting = this.isStopped ? [] : [...purchases];
         this.add(newer);
@@ -119,6 +131,7 @@ export class PurchaseSync<Purchase extends StorePurchase> {
         return this.retryLater();
       }
     }
+    if (this.isUnread) this.retryLater();
   }
 
   /** A mistake in the app's function must not keep a purchase from being finished. */
@@ -154,7 +167,11 @@ export class PurchaseSync<Purchase extends StorePurchase> {
   private retryLater(): void {
     this.cancelRetry?.();
     if (this.isStopped) return;
-    this.cancelRetry = schedule(() => void this.flush(), this.pause);
+    this.cancelRetry = schedule(() => void (this.isUnread ? this.restore() : this.flush()), this.pause);
     this.pause = Math.min(longestPause, this.pause * 2);
   }
+}
+
+function isSignedOut(error: unknown): boolean {
+  return error instanceof TideoverError && error.code === "signed-out";
 }
