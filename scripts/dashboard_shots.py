@@ -273,6 +273,12 @@ def keys(browser):
     place = "[...document.querySelectorAll('svg.drawing a')].indexOf(document.activeElement)"
     if browser.evaluate(place) != 1:
         found.append("the arrow keys do not move on the drawing")
+    browser.evaluate("document.querySelector('input[type=range]').focus()")
+    for _ in range(2):
+        browser.press("ArrowLeft", code=37)
+    time.sleep(1)
+    if browser.evaluate("document.activeElement.type") != "range":
+        found.append("an arrow key on the slider leads to another page")
     return found
 
 

@@ -37,7 +37,10 @@ function timelineKeys() {
   }
 }
 
-/** Shows the instant of the slider while it moves, and leads to it when it stops. */
+/**
+ * Shows the instant of the slider while it moves, and leads to it when the pointer releases it. A key
+ * moves it by one step, so that the reader who uses keys ends with Enter or the button.
+ */
 function instantSlider() {
   const slider = document.querySelector("input[type=range][name=at]");
   if (!slider) return;
@@ -46,7 +49,10 @@ function instantSlider() {
   const show = () => { shown.textContent = format.format(new Date(Number(slider.value))); };
   slider.closest("label").after(shown);
   slider.addEventListener("input", show);
-  slider.addEventListener("change", () => slider.form.requestSubmit());
+  let isDragged = false;
+  slider.addEventListener("pointerdown", () => { isDragged = true; });
+  slider.addEventListener("keydown", () => { isDragged = false; });
+  slider.addEventListener("change", () => { if (isDragged) slider.form.requestSubmit(); });
   show();
 }
 
