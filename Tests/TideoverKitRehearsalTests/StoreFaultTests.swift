@@ -97,6 +97,88 @@ import TideoverSandbox
         #expect(paths.withLock { $0 } == reconciles)
     }
 
+    @Test func `a prompt that appears again after a pause is reported again`() async throws {
+        let (isPaused, clock) = (Locked(false), Locked<Int64>(1_777_629_600_000))
+        let reports = Locked<[[UInt8]]>([])
+        let app = EntitlementStore(
+            try Self.settings(),
+            KitEffects(
+                source: Self.emptyStore,
+                file: KeptFile(read: { nil }, write: { _ in }),
+                network: { request in
+                    guard request.path.hasSuffix("/prompts") else {
+                        let now = Instant(millisecondsSince1970: clock.withLock { $0 })
+                        return Response(
+                            body: Self.graceReply(isPaused.withLock { $0 }, asOf: now)
+                        )
+                    }
+                    reports.withLock { $0.append(request.body) }
+                    return Response(body: request.body)
+                },
+                verify: { _, _, _ in false },
+                clock: {
+                    let now = clock.withLock { $0 }
+                    return ClockReading(
+                        clock: Instant(millisecondsSince1970: now),
+                        uptime: Milliseconds(now)
+                    )
+                },
+                sleep: { _ in throw CancellationError() }
+            )
+        )
+        await app.start()
+        await app.settled()
+        for _ in 1...2 { app.reportPrompt() }
+        await app.settled()
+        #expect(reports.withLock { $0.count } == 1)
+        for pause in [true, false] {
+            isPaused.withLock { $0 = pause }
+            clock.withLock { $0 += 86_400_000 }
+            app.enteredForeground()
+            await app.settled()
+            #expect((app.prompt == nil) == pause)
+            app.reportPrompt()
+            await app.settled()
+        }
+        #expect(Set(reports.withLock { $0 }).count == 2)
+    }
+
+    private static let emptyStore = StoreSource(
+        read: { StoreReading() },
+        updates: { AsyncStream { $0.finish() } },
+        finish: { _ in },
+        sync: {}
+    )
+
+    private static func settings() throws -> KitSettings {
+        var settings = KitSettings(
+            bundleId: "com.example.cards",
+            customer: try #require(CustomerID("ann")),
+            catalogue: Catalogue()
+        )
+        settings.server = ServerIdentity(app: "cards", apiKey: "key", issuer: "tideover")
+        return settings
+    }
+
+    /// A response about a failed payment; while the server's policy pauses, without a prompt.
+    nonisolated private static func graceReply(_ isPaused: Bool, asOf: Instant) -> [UInt8] {
+        let prompt =
+            isPaused
+            ? #"{"kind": "none"}"#
+            : """
+            {"kind": "soft", "entitlement": "premium", "key": "grace.soft", "arguments": {},
+             "title": "Payment", "message": "It failed.",
+             "action": {"label": "Fix", "url": "https://apps.apple.com/account/billing"}}
+            """
+        let reply = """
+            {"environment": "production", "asOf": "\(asOf.rfc3339)", "customerVersion": 1,
+             "entitlements": {"premium": {"access": true, "state": "grace",
+             "reason": "billingIssue", "confidence": "confirmed", "willRenew": true,
+             "productId": "pro", "pending": []}}, "prompt": \(prompt), "items": []}
+            """
+        return Array(reply.utf8)
+    }
+
     @Test(arguments: [true, false])
     func `a purchase in the app gives access and is finished`(withServer: Bool) async throws {
         try await rehearse { rehearsal in

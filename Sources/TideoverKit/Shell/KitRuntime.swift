@@ -163,7 +163,10 @@ final class KitRuntime {
             }
         case .verifyPass(let document, let key): verify(document, key)
         case .fetchKeys: fetchKeys()
-        case .publish(let state): publish(state)
+        case .publish(let state):
+            // The same prompt that appears again after a pause is another one.
+            if state.prompt == nil { reported = nil }
+            publish(state)
         case .display(let message): show(message)
         case .wake(let instant): wake(at: instant)
         case .endRestore(let outcome): endRestore(outcome)
