@@ -505,9 +505,13 @@ import TideoverSandbox
             _ = try await buy(app, rehearsal)
             let (messages, post) = AsyncStream<StoreMessage>.makeStream()
             let (shown, show) = AsyncStream<StoreMessage>.makeStream()
-            app.controlMessages(messages) { show.yield($0) }
+            app.controlMessages(messages) { message in
+                show.yield(message)
+                // One that could not be shown is not reported.
+                return message != .priceIncreaseConsent
+            }
             var displays = shown.makeAsyncIterator()
-            for message in [StoreMessage.other, .billingIssue] {
+            for message in [StoreMessage.other, .priceIncreaseConsent, .billingIssue] {
                 post.yield(message)
                 #expect(await displays.next() == message)
             }

@@ -11,7 +11,7 @@ extension EntitlementStore {
     public func controlMessages(in scene: UIWindowScene) {
         controlMessages(StoreKitMessages.stream()) { message in
             // A message that cannot be shown now returns at the next launch.
-            try? StoreKitMessages.latest[message]?.display(in: scene)
+            (try? StoreKitMessages.latest[message]?.display(in: scene)) != nil
         }
     }
 

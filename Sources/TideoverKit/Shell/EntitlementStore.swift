@@ -66,10 +66,11 @@ public final class EntitlementStore {
         didSet { runtime?.send(.messagesDelayed(delaysMessages)) }
     }
 
-    /// Takes over the store's messages. Without this call StoreKit shows them by itself.
+    /// Takes over the store's messages. Without this call StoreKit shows them by itself. `display`
+    /// returns whether a message was shown.
     package func controlMessages(
         _ messages: AsyncStream<StoreMessage>,
-        display: @escaping @MainActor (StoreMessage) -> Void
+        display: @escaping @MainActor (StoreMessage) -> Bool
     ) {
         runtime?.controlMessages(messages, display: display)
     }

@@ -18,7 +18,7 @@ final class KitRuntime {
     private var restores: [CheckedContinuation<RestoreOutcome, Never>] = []
     private var listening: Task<Void, Never>?
     private var messages: Task<Void, Never>?
-    private var display: (@MainActor (StoreMessage) -> Void)?
+    private var display: (@MainActor (StoreMessage) -> Bool)?
     private var waking: Task<Void, Never>?
     /// The latest write; each begins after the previous one has ended.
     private var writing: Task<Void, Never>?
@@ -94,7 +94,7 @@ final class KitRuntime {
     /// Takes over the store's messages; a later call replaces the display of an earlier one.
     func controlMessages(
         _ source: AsyncStream<StoreMessage>,
-        display: @escaping @MainActor (StoreMessage) -> Void
+        display: @escaping @MainActor (StoreMessage) -> Bool
     ) {
         guard !isStopped else { return }
         self.display = display
@@ -254,12 +254,11 @@ final class KitRuntime {
         send(exposure, to: server, in: environment)
     }
 
-    /// Shows a message of the store, and reports one about a payment or a price, so that the server
-    /// does not ask for the same.
+    /// Shows a message of the store, and reports one about a payment or a price that was shown, so
+    /// that the server does not ask for the same.
     private func show(_ message: StoreMessage) {
-        guard let display else { return }
-        display(message)
-        guard let server = settings.server, message != .other else { return }
+        guard let display, display(message), let server = settings.server, message != .other
+        else { return }
         let exposure = PromptExposure(
             id: "store-\(now.millisecondsSince1970)",
             kind: .store,
