@@ -106,7 +106,9 @@ public enum Tideover {
             clock: SystemClock.read,
             sleep: { try await Task.sleep(for: .milliseconds($0.count)) }
         )
-        let store = EntitlementStore(configuration.settings, effects)
+        var settings = configuration.settings
+        settings.isFileLasting = file.isLasting
+        let store = EntitlementStore(settings, effects)
         Task { await store.start() }
         return store
     }

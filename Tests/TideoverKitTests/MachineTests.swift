@@ -564,6 +564,22 @@ import TideoverKit
         #expect(machine.published?.undelivered == [])
     }
 
+    /// An Apple TV may remove the file, and StoreKit keeps no history of a consumable.
+    @Test func `a consumable in a file that can be removed is finished after the commit`() {
+        var world = SimulatedWorld(withServer: true, isFileLasting: false)
+        world.launch()
+        world.isReachable = false
+        let (coins, pro) = (TestPurchases.coins(7), TestPurchases.subscription(8))
+        world.unfinished = [coins, pro]
+        world.statuses = [TestPurchases.status(pro)]
+        world.send(.purchaseEnded(productId: "coins", .bought(coins)))
+        #expect(world.finished == [8])
+        world.isReachable = true
+        world.send(.foregrounded)
+        #expect(world.finished == [8, 7])
+        #expect(world.lost == [])
+    }
+
     @Test func `a cancelled purchase causes another read of the store`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()

@@ -41,8 +41,14 @@ struct SimulatedWorld {
     var life: Int?
     private(set) var effects = 0
 
-    init(withServer: Bool, capacity: Int = 256, trial: Period? = nil) {
+    init(
+        withServer: Bool,
+        capacity: Int = 256,
+        trial: Period? = nil,
+        isFileLasting: Bool = true
+    ) {
         var settings = TestPurchases.settings(withServer: withServer)
+        settings.isFileLasting = isFileLasting
         settings.capacity = capacity
         settings.catalogue.products["pro"]?.trial = trial
         self.settings = settings

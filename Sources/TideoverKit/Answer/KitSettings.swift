@@ -14,6 +14,8 @@ package struct KitSettings: Hashable, Sendable {
     /// The authority for signatures outside Xcode's test store.
     package var authority = Authority.appStore
     package var artifacts = ArtifactBoundary.endOfPeriod
+    /// Whether the kept file stays until the kit replaces it. An Apple TV may remove it.
+    package var isFileLasting = true
     /// The maximum number of purchases queued for the server. The store keeps further ones.
     package var capacity = 256
 

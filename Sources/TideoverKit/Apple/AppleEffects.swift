@@ -19,10 +19,14 @@ extension Tideover {
             await last?.value
         }
         formerWrites = writes
+        var file = KeptFile.onDisk(path: path).read(after: writes)
+        #if os(tvOS)
+        file.isLasting = false
+        #endif
         let store = start(
             configuration,
             source: .storeKit,
-            file: KeptFile.onDisk(path: path).read(after: writes),
+            file: file,
             network: URLSessionNetwork(base: configuration.server?.base).handler,
             verify: { signature, message, key in
                 let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key)

@@ -5,6 +5,8 @@ public struct KeptFile: Sendable {
     /// Replaces the whole file. It returns only after the bytes are durable: a process that is
     /// killed at any time leaves either the old file or the new one.
     public var write: @Sendable (_ bytes: [UInt8]) async throws -> Void
+    /// Whether the file stays until it is replaced. The system may remove a cache.
+    package var isLasting = true
 
     public init(
         read: @escaping @Sendable () async throws -> [UInt8]?,
@@ -16,12 +18,11 @@ public struct KeptFile: Sendable {
 
     /// Returns this file, which is read only after earlier writes to it.
     package func read(after writes: Task<Void, Never>) -> KeptFile {
-        KeptFile(
-            read: { [read] in
-                await writes.value
-                return try await read()
-            },
-            write: write
-        )
+        var file = self
+        file.read = { [read] in
+            await writes.value
+            return try await read()
+        }
+        return file
     }
 }

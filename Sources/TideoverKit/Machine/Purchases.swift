@@ -57,6 +57,10 @@ extension EntitlementMachine {
     /// Whether a transaction may be finished.
     private func isAccepted(_ entry: Unfinished) -> Bool {
         if committed.contains(entry.purchase.transactionId) { return true }
+        // The store keeps no history of a used consumable, so that the queue has the only copy.
+        if entry.purchase.isConsumable, settings.server != nil, !settings.isFileLasting {
+            return false
+        }
         return entry.purchase.isVerified && entry.isDelivered
             && durable.contains(entry.purchase.jws)
             && kept.queue.contains { $0.purchase.jws == entry.purchase.jws }
