@@ -39,6 +39,8 @@ struct RecoveryNotice: View {
     let store: EntitlementStore
     let model: RecoveryBannerModel
     @SwiftUI.Environment(\.openURL) private var openURL
+    /// Whether the system could not open the page: an Apple TV has no browser.
+    @SwiftUI.State private var isNotOpened = false
 
     var body: some View {
         VStack(alignment: .leading, spacing: 8) {
@@ -47,6 +49,8 @@ struct RecoveryNotice: View {
             if let label = model.label {
                 Button(action: open) { Text(verbatim: label) }
             }
+            // The customer opens it on another device.
+            if isNotOpened { Text(verbatim: model.url).font(.subheadline) }
         }
         .padding()
         // A soft prompt can become a hard one on the screen.
@@ -55,7 +59,7 @@ struct RecoveryNotice: View {
 
     private func open() {
         store.reportPrompt(.opened)
-        if let url = URL(string: model.url) { openURL(url) }
+        if let url = URL(string: model.url) { openURL(url) { isNotOpened = !$0 } }
     }
 }
 
