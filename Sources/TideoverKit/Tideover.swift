@@ -14,7 +14,7 @@ public enum Tideover {
         public var server: Server?
         /// When the app removes files made with a refunded entitlement.
         public var artifacts = ArtifactBoundary.endOfPeriod
-        /// The environment if no purchase determines it.
+        /// The environment if neither a purchase nor StoreKit's record of the app names it.
         public var environment = TideoverCore.Environment.production
         /// The operator's policy; use the same one as the server.
         public var policy = Policy()

@@ -179,6 +179,33 @@ import TideoverSandbox
         return Array(reply.utf8)
     }
 
+    /// A build from TestFlight buys in the sandbox, and its reader sees no purchase before that.
+    @Test func `without purchases a reading has the environment of the app's record`() async {
+        func environment(_ name: String, isVerified: Bool = true) async
+            -> TideoverCore.Environment?
+        {
+            var fake = FakeStore()
+            fake.record = { (name, isVerified) }
+            return await fake.serve { await StoreSource.storeKit.read().environment }
+        }
+        #expect(await environment("Sandbox") == .sandbox)
+        #expect(await environment("Production") == .production)
+        #expect(await environment("Xcode") == .xcode)
+        #expect(await environment("Another") == nil)
+        #expect(await environment("Sandbox", isVerified: false) == nil)
+        let none = await FakeStore().serve { await StoreSource.storeKit.read().environment }
+        #expect(none == nil)
+        var slow = FakeStore()
+        slow.record = {
+            try? await Task.sleep(for: .seconds(20))
+            return nil
+        }
+        let begun = ContinuousClock.now
+        let late = await slow.serve { await StoreSource.storeKit.read().environment }
+        #expect(late == nil)
+        #expect(ContinuousClock.now - begun < .seconds(15))
+    }
+
     @Test(arguments: [true, false])
     func `a purchase in the app gives access and is finished`(withServer: Bool) async throws {
         try await rehearse { rehearsal in

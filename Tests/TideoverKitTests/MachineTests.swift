@@ -580,6 +580,20 @@ import TideoverKit
         #expect(world.lost == [])
     }
 
+    @Test func `without a transaction the environment is that of the app's own record`() {
+        func asked(_ store: StoreReading) -> [TideoverCore.Environment] {
+            var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+            _ = machine.happened(.launched, at: TestPurchases.reading())
+            return machine.happened(.storeRead(store), at: TestPurchases.reading()).compactMap {
+                if case .reconcile(_, _, _, let environment) = $0 { environment } else { nil }
+            }
+        }
+        #expect(asked(StoreReading(environment: .sandbox)) == [.sandbox])
+        #expect(asked(StoreReading()) == [.production])
+        let bought = TestPurchases.status(TestPurchases.subscription(7))
+        #expect(asked(StoreReading(statuses: [bought], environment: .sandbox)) == [.production])
+    }
+
     @Test func `a cancelled purchase causes another read of the store`() {
         var world = SimulatedWorld(withServer: false)
         world.launch()

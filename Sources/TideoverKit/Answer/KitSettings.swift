@@ -9,7 +9,7 @@ package struct KitSettings: Hashable, Sendable {
     package var policy = Policy()
     /// Nil if there is no server.
     package var server: ServerIdentity?
-    /// The environment if no purchase determines it.
+    /// The environment if neither a purchase nor the store's record of the app names it.
     package var environment = TideoverCore.Environment.production
     /// The authority for signatures outside Xcode's test store.
     package var authority = Authority.appStore

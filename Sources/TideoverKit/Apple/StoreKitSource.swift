@@ -65,6 +65,10 @@ private enum StoreKitReading {
         for await result in StoreKit.Transaction.unfinished {
             reading.unfinished.append(SignedPurchase(result))
         }
+        // Its transactions name the environment, too.
+        if !reading.transactions.contains(where: \.isVerified) {
+            reading.environment = await AppRecord.environment()
+        }
         return reading
     }
 
@@ -91,6 +95,42 @@ private enum StoreKitReading {
         where result.unsafePayloadValue.id == id {
             await result.unsafePayloadValue.finish()
             return
+        }
+    }
+}
+
+/// StoreKit's signed record of the app, which a build from TestFlight has before any purchase.
+private enum AppRecord {
+    /// How long a reading waits for it: StoreKit may need the network.
+    private static let patience = Duration.seconds(2)
+
+    /// Returns the environment; nil if StoreKit cannot name it, or not in time.
+    static func environment() async -> TideoverCore.Environment? {
+        let (found, continuation) = AsyncStream<TideoverCore.Environment?>.makeStream()
+        // It is not awaited: it may not end when it is cancelled.
+        Task {
+            let shared = try? await AppTransaction.shared
+            continuation.yield(shared.flatMap(environment))
+            continuation.finish()
+        }
+        let limit = Task {
+            try? await Task.sleep(for: patience)
+            continuation.finish()
+        }
+        defer { limit.cancel() }
+        return await found.first { _ in true } ?? nil
+    }
+
+    private static func environment(
+        in record: StoreKit.VerificationResult<AppTransaction>
+    ) -> TideoverCore.Environment? {
+        guard case .verified(let app) = record else { return nil }
+        // A structure, not an enumeration: later versions may have more environments.
+        switch app.environment {
+        case .production: return .production
+        case .sandbox: return .sandbox
+        case .xcode: return .xcode
+        default: return nil
         }
     }
 }

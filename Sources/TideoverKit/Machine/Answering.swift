@@ -3,9 +3,9 @@ package import TideoverCore
 // The shown answers: the server's while it is valid, else the pass, else the device's decision.
 
 extension EntitlementMachine {
-    /// The environment of the store's signatures, or the configured one.
+    /// The environment of the store's signatures, or that of the app itself, or the configured one.
     package var environment: TideoverCore.Environment {
-        currentFacts?.environment ?? settings.environment
+        currentFacts?.environment ?? reading?.environment ?? settings.environment
     }
 
     /// The facts signed by the store, once the store was read in this process.

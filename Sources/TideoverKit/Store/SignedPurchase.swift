@@ -1,3 +1,5 @@
+public import TideoverCore
+
 /// One transaction as signed by the store, with the device's own checks.
 public struct SignedPurchase: Hashable, Sendable {
     /// The store's id of the transaction.
@@ -61,15 +63,20 @@ public struct StoreReading: Hashable, Sendable {
     public var purchases: [SignedPurchase]
     /// Transactions that were never finished.
     public var unfinished: [SignedPurchase]
+    /// The environment of the app itself; nil if the store cannot name it. It counts while no
+    /// transaction names one.
+    public var environment: TideoverCore.Environment?
 
     public init(
         statuses: [SignedStatus] = [],
         purchases: [SignedPurchase] = [],
-        unfinished: [SignedPurchase] = []
+        unfinished: [SignedPurchase] = [],
+        environment: TideoverCore.Environment? = nil
     ) {
         self.statuses = statuses
         self.purchases = purchases
         self.unfinished = unfinished
+        self.environment = environment
     }
 
     public var isEmpty: Bool { statuses.isEmpty && purchases.isEmpty && unfinished.isEmpty }

@@ -25,6 +25,10 @@ package struct StoreBackend: Sendable {
     package var statusUpdates: @Sendable () -> AsyncStream<Product.SubscriptionInfo.Status> = {
         .empty
     }
+    /// A device without it throws.
+    package var appTransaction: @Sendable () async throws -> VerificationResult<AppTransaction> = {
+        throw StoreKitError.unknown
+    }
     package var finish: @Sendable (UInt64) async -> Void = { _ in }
     package var sync: @Sendable () async throws -> Void = {}
     package var messages: @Sendable () -> AsyncStream<Message> = { .empty }

@@ -23,6 +23,10 @@ public struct FakeStore: Sendable {
     public var finish: @Sendable (UInt64) async -> Void = { _ in }
     public var sync: @Sendable () async throws -> Void = {}
 
+    /// The environment in the store's record of the app, and whether the device can verify it. Nil if
+    /// the device has none.
+    public var record: @Sendable () async -> (environment: String, isVerified: Bool)? = { nil }
+
     /// The raw reasons of the store's messages.
     public var messages: @Sendable () -> AsyncStream<Int> = { AsyncStream { $0.finish() } }
     public var display: @MainActor (_ reason: Int) throws -> Void = { _ in }
@@ -112,6 +116,12 @@ public struct FakeStore: Sendable {
         backend.display = { try store.display($0.reason.rawValue) }
         backend.manageSubscriptions = manageSubscriptions
         backend.redeemOfferCode = redeemOfferCode
+        backend.appTransaction = {
+            guard let record = await store.record() else { throw StoreKitError.unknown }
+            let environment = AppStore.Environment(rawValue: record.environment)
+            let app = AppTransaction(environment: environment)
+            return record.isVerified ? .verified(app) : .unverified(app, .invalidSignature)
+        }
         backend.finish = finish
         backend.sync = sync
         return backend
