@@ -299,6 +299,9 @@ import TideoverStorage
         try await browser.enter(TestServer.adminKey.text)
         uptime.withLock { $0 += DashboardSessions.idle }
         #expect(try await !isSignedIn(browser))
+        let sent = try await browser.send("POST", "\(Self.customer)/grant", [("days", "7")])
+        #expect(sent.status == 403)
+        #expect(String(decoding: sent.body, as: UTF8.self).contains("nothing was changed"))
         let link = try #require(server.service.makeDashboardLink())
         uptime.withLock { $0 += DashboardSessions.linkLife }
         #expect(try await browser.get(link).status == 403)

@@ -105,8 +105,9 @@ extension Service {
         extendsSession: Bool = true,
         _ respond: (DashboardVisit) async throws -> Response
     ) async throws -> Response {
-        guard let visit = try signIn(call).visit(extendsSession: extendsSession) else {
-            return DashboardResponse.redirect(to: .signIn)
+        let signIn = try signIn(call)
+        guard let visit = signIn.visit(extendsSession: extendsSession) else {
+            return signIn.refuse()
         }
         do {
             return try await respond(visit)
@@ -158,6 +159,17 @@ struct DashboardSignIn: Sendable {
             return nil
         }
         return DashboardVisit(service: service, call: call, person: person, token: token)
+    }
+
+    /// Leads to the sign-in. A person whose session has ended must not take a form for sent.
+    func refuse() -> Response {
+        guard request.method == "POST", cookie.value(in: request) != nil else {
+            return DashboardResponse.redirect(to: .signIn)
+        }
+        return show(
+            problem: "The session has ended, and nothing was changed. Sign in, then try again.",
+            status: 403
+        )
     }
 
     /// Shows the form.
