@@ -36,20 +36,39 @@ enum JSONText {
         _ count: Int,
         _ quote: UInt8
     ) -> Int {
-        typealias Block = SIMD16<Int8>
         let quotes = Block(repeating: Int8(bitPattern: quote))
-        let backslashes = Block(repeating: Int8(bitPattern: backslash))
+        var at = 0
+        // One branch for four blocks is enough until near the end.
+        while at &+ 64 <= count {
+            let first = stops(base, at, quotes) .| stops(base, at &+ 16, quotes)
+            let second = stops(base, at &+ 32, quotes) .| stops(base, at &+ 48, quotes)
+            guard isEmpty(first .| second) else { break }
+            at &+= 64
+        }
+        while at &+ 16 <= count, isEmpty(stops(base, at, quotes)) { at &+= 16 }
+        return at
+    }
+
+    private typealias Block = SIMD16<Int8>
+
+    /// Marks the special bytes of a block.
+    @inline(__always)
+    private static func stops(
+        _ base: UnsafePointer<UInt8>,
+        _ at: Int,
+        _ quotes: Block
+    ) -> SIMDMask<Block> {
+        let block = UnsafeRawPointer(base).loadUnaligned(fromByteOffset: at, as: Block.self)
         // As signed numbers, bytes that are not ASCII are less than the control characters.
         let firstPlain = Block(repeating: 0x20)
-        var at = 0
-        while at + 16 <= count {
-            let block = UnsafeRawPointer(base).loadUnaligned(fromByteOffset: at, as: Block.self)
-            let stops = (block .== quotes) .| (block .== backslashes) .| (block .< firstPlain)
-            let halves = unsafeBitCast(stops, to: SIMD2<UInt64>.self)
-            guard halves[0] | halves[1] == 0 else { break }
-            at += 16
-        }
-        return at
+        let backslashes = Block(repeating: Int8(bitPattern: backslash))
+        return (block .== quotes) .| (block .== backslashes) .| (block .< firstPlain)
+    }
+
+    @inline(__always)
+    private static func isEmpty(_ mask: SIMDMask<Block>) -> Bool {
+        let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+        return halves[0] | halves[1] == 0
     }
 
     /// Returns the first byte that JSON requires to be escaped; nil if there is none.

@@ -207,7 +207,7 @@ struct StrictSyntaxTests {
         #expect(try value(of: "\"\(edges)\"") == .string(edges))
     }
 
-    @Test(arguments: 0..<40)
+    @Test(arguments: 0..<170)
     func `a string ends at its quote, whatever its length`(length: Int) throws {
         let text = String(repeating: "x", count: length)
         #expect(try value(of: "\"\(text)\"").string == text)
