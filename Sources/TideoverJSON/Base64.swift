@@ -133,21 +133,21 @@ extension Base64 {
         let rest = text.count % 4
         guard rest != 1 else { return nil }
         var seen: UInt32 = 0
+        let groups = text.count / 4
         // Each group is written as four bytes; the next group overwrites the last one.
-        let capacity = text.count / 4 * 3 + 4
+        let capacity = groups * 3 + 4
         let bytes = table.withUnsafeBufferPointer { table in
             [UInt8](unsafeUninitializedCapacity: capacity) { target, count in
                 let target = UnsafeMutableRawBufferPointer(target)
-                for group in 0..<text.count / 4 {
-                    let bits = sum(text, group * 4, 4, table)
-                    seen |= bits
-                    target.storeBytes(
-                        of: bits.littleEndian,
-                        toByteOffset: group * 3,
-                        as: UInt32.self
-                    )
+                // Two groups a step: the loop itself is then a fifth of the work, not a third.
+                var group = 0
+                while group &+ 2 <= groups {
+                    seen |= decode(group, of: text, into: target, table)
+                    seen |= decode(group &+ 1, of: text, into: target, table)
+                    group &+= 2
                 }
-                count = text.count / 4 * 3
+                if group < groups { seen |= decode(group, of: text, into: target, table) }
+                count = groups * 3
                 guard rest > 0 else { return }
                 let bits = sum(text, text.count - rest, rest, table)
                 target.storeBytes(of: bits.littleEndian, toByteOffset: count, as: UInt32.self)
@@ -159,6 +159,19 @@ extension Base64 {
         return seen & invalid == 0 ? bytes : nil
     }
 
+    /// Writes the bytes of a group. Returns its bits.
+    @inline(__always)
+    private static func decode(
+        _ group: Int,
+        of text: UnsafeBufferPointer<UInt8>,
+        into target: UnsafeMutableRawBufferPointer,
+        _ table: UnsafeBufferPointer<UInt32>
+    ) -> UInt32 {
+        let bits = sum(text, group &* 4, 4, table)
+        target.storeBytes(of: bits.littleEndian, toByteOffset: group &* 3, as: UInt32.self)
+        return bits
+    }
+
     @inline(__always)
     private static func sum(
         _ text: UnsafeBufferPointer<UInt8>,
@@ -167,7 +180,7 @@ extension Base64 {
         _ table: UnsafeBufferPointer<UInt32>
     ) -> UInt32 {
         var bits: UInt32 = 0
-        for place in 0..<count { bits |= table[place << 8 | Int(text[start + place])] }
+        for place in 0..<count { bits |= table[place << 8 | Int(text[start &+ place])] }
         return bits
     }
 }
