@@ -104,19 +104,23 @@ struct JSONScanner {
         close()
     }
 
-    /// Whether two keys of the innermost object may be equal. Most objects have few keys, and few
-    /// keys share six bits of their hashes.
+    /// Whether two keys of the innermost object may be equal. Few objects have keys that share ten
+    /// bits of their hashes.
     private var mayRepeatKeys: Bool {
         tape.withUnsafeBufferPointer { tape in
-            var seen: UInt64 = 0
-            var index = Int(open) + 1
-            while index < tape.count {
-                let bit = UInt64(1) << UInt64(tape[index].link & 63)
-                guard seen & bit == 0 else { return true }
-                seen |= bit
-                index = Int(tape[index + 1].link)
+            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { seen in
+                seen.initialize(repeating: 0)
+                var index = Int(open) + 1
+                while index < tape.count {
+                    let hash = tape[index].link
+                    let bit = UInt64(1) << UInt64(hash & 63)
+                    let word = Int(hash >> 6 & 15)
+                    guard seen[word] & bit == 0 else { return true }
+                    seen[word] |= bit
+                    index = Int(tape[index + 1].link)
+                }
+                return false
             }
-            return false
         }
     }
 

@@ -96,19 +96,32 @@ enum JSONText {
 
     /// Returns a hash of a key. It is the same in each process, so collisions can be constructed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
-        var state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        let state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
         guard let base = bytes.baseAddress else { return UInt32(truncatingIfNeeded: state >> 32) }
+        let last = bytes.count < 8 ? shortWord(bytes) : word(base, bytes.count &- 8)
+        return UInt32(truncatingIfNeeded: mixed(words(of: base, bytes.count, state), last) >> 32)
+    }
+
+    /// Mixes all words but the last eight bytes, which may overlap them.
+    @inline(__always)
+    private static func words(
+        of base: UnsafePointer<UInt8>,
+        _ count: Int,
+        _ state: UInt64
+    ) -> UInt64 {
+        var state = state
         var offset = 0
-        while offset + 8 <= bytes.count {
+        while offset &+ 8 < count {
             state = mixed(state, word(base, offset))
-            offset += 8
+            offset &+= 8
         }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(base[offset])
-            offset += 1
-        }
-        return UInt32(truncatingIfNeeded: mixed(state, rest) >> 32)
+        return state
+    }
+
+    /// Returns fewer than eight bytes as an integer.
+    @inline(__always)
+    private static func shortWord(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     @inline(__always)
