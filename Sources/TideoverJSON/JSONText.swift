@@ -94,6 +94,42 @@ enum JSONText {
         return (control | quotes | backslashes) & ~word & highs
     }
 
+    /// Copies a text that JSON need not escape. Returns false for any other text.
+    @inline(__always)
+    static func copyUnescaped(
+        _ text: UnsafeBufferPointer<UInt8>,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        guard let base = text.baseAddress, text.count >= 8 else {
+            for index in text.indices {
+                let byte = text[index]
+                if byte < 0x20 || byte == quote || byte == backslash { return false }
+                target[index] = byte
+            }
+            return true
+        }
+        // The last word may overlap the one before.
+        let last = text.count &- 8
+        var at = 0
+        while at < last {
+            guard copyUnescapedWord(base, at, to: target) else { return false }
+            at &+= 8
+        }
+        return copyUnescapedWord(base, last, to: target)
+    }
+
+    @inline(__always)
+    private static func copyUnescapedWord(
+        _ base: UnsafePointer<UInt8>,
+        _ at: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let word = word(base, at)
+        UnsafeMutableRawPointer(target)
+            .storeBytes(of: word.littleEndian, toByteOffset: at, as: UInt64.self)
+        return escapes(in: word) == 0
+    }
+
     /// Returns a hash of a key. It is the same in each process, so collisions can be constructed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
         let state = UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15

@@ -42,8 +42,7 @@ public struct JSONWriter: Sendable {
     public mutating func key(_ key: String) {
         precondition(place == .object, "a key belongs in an object, after a complete member")
         separate()
-        quoted(key)
-        bytes.append(UInt8(ascii: ":"))
+        quoted(key, then: UInt8(ascii: ":"))
         if isPretty { bytes.append(UInt8(ascii: " ")) }
         place = .afterKey
     }
@@ -209,12 +208,43 @@ extension JSONWriter {
         isFirst = false
     }
 
-    private mutating func quoted(_ text: String) {
-        bytes.append(JSONText.quote)
-        if text.utf8.withContiguousStorageIfAvailable({ escaped($0) }) == nil {
-            Array(text.utf8).withUnsafeBufferPointer { escaped($0) }
+    /// Writes a text in quotes, and a byte after it.
+    private mutating func quoted(_ text: String, then last: UInt8? = nil) {
+        var text = text
+        text.withUTF8 { text in
+            if appendShort(text, then: last) { return }
+            bytes.append(JSONText.quote)
+            escaped(text)
+            bytes.append(JSONText.quote)
+            if let last { bytes.append(last) }
         }
-        bytes.append(JSONText.quote)
+    }
+
+    /// The length of most keys and values in bytes, and of their quotes and colon.
+    private static let shortText = 61
+    private static let shortTextInQuotes = 64
+
+    /// Appends a short text with its quotes and the byte after it at once. Each append costs more
+    /// than copying some words. Does nothing for a long text, and for one with escapes.
+    private mutating func appendShort(
+        _ text: UnsafeBufferPointer<UInt8>,
+        then last: UInt8?
+    ) -> Bool {
+        guard text.count <= Self.shortText else { return false }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortTextInQuotes) {
+            room in
+            guard let start = room.baseAddress else { return false }
+            start[0] = JSONText.quote
+            guard JSONText.copyUnescaped(text, to: start + 1) else { return false }
+            var end = text.count + 1
+            start[end] = JSONText.quote
+            if let last {
+                end += 1
+                start[end] = last
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: end + 1))
+            return true
+        }
     }
 
     /// Writes text, with escapes only where JSON requires them.

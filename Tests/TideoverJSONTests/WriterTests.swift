@@ -42,7 +42,7 @@ struct WriterTests {
     @Test func `what needs an escape is found at each position`() throws {
         let escaped = (0..<0x20).map { Character(UnicodeScalar($0)) } + ["\"", "\\"]
         for neighbour in ["x", "é", "\u{7F}", "\u{10FFFF}"] {
-            for length in 0..<20 {
+            for length in [0..<20, 28..<33, 60..<66].joined() {
                 for character in escaped {
                     let around = String(repeating: neighbour, count: length)
                     let value = around + String(character) + around
