@@ -33,7 +33,7 @@ public final class ChainVerifier: Sendable {
 
     /// Parses a compact form exactly as strictly as `JWS`. A header with the same text as a cached
     /// chain's is not parsed again: it is most of a document.
-    public func read(_ compact: some Collection<UInt8>) throws(SignatureRefusal) -> JWS {
+    public func read(_ compact: ArraySlice<UInt8>) throws(SignatureRefusal) -> JWS {
         try JWS(compact, known: { remembered($0)?.header })
     }
 
@@ -113,7 +113,7 @@ extension ChainVerifier {
 }
 
 /// A chain with valid signatures and content; its validity period depends on the instant.
-private struct VerifiedChain: Sendable {
+private final class VerifiedChain: Sendable {
     /// The header that contained it.
     let header: JSONDocument
     /// The header's text makes up most of a document, and is the same for all of the chain's.

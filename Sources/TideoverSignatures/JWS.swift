@@ -19,8 +19,7 @@ public struct JWS: Sendable {
         case signature
     }
 
-    /// The compact form as received.
-    public let compact: [UInt8]
+    private let text: ArraySlice<UInt8>
     /// The header as sent, still base64url.
     public let headerText: ArraySlice<UInt8>
     /// The header as JSON, an object without duplicate names.
@@ -35,17 +34,18 @@ public struct JWS: Sendable {
     /// Parses a compact form. Throws unless it has exactly three segments of canonical base64url, a
     /// strict JSON object as header, and at most `maximumByteCount` bytes.
     public init(_ compact: some Collection<UInt8>) throws(SignatureRefusal) {
-        try self.init(compact, known: { _ in nil })
+        guard compact.count <= Self.maximumByteCount else { throw .tooLarge(compact.count) }
+        try self.init(Array(compact)[...], known: { _ in nil })
     }
 
-    /// Parses a compact form in the same way. `known` returns the header for a text that was parsed
+    /// Parses a compact form in the same way, and refers to its bytes: a document is usually a part
+    /// of another one, which is kept as well. `known` returns the header for a text that was parsed
     /// before.
     init(
-        _ compact: some Collection<UInt8>,
+        _ compact: ArraySlice<UInt8>,
         known: (_ headerText: ArraySlice<UInt8>) -> JSONDocument?
     ) throws(SignatureRefusal) {
         guard compact.count <= Self.maximumByteCount else { throw .tooLarge(compact.count) }
-        let compact = Array(compact)
         let (first, second) = try Self.dots(in: compact)
         headerText = compact[..<first]
         signingInput = compact[..<second]
@@ -56,8 +56,11 @@ public struct JWS: Sendable {
         }
         payload = try Self.decode(compact[(first + 1)..<second], .payload)
         signature = try Self.decode(compact[(second + 1)...], .signature)
-        self.compact = compact
+        text = compact
     }
+
+    /// The compact form as received.
+    public var compact: [UInt8] { Array(text) }
 
     /// Returns the compact form of `payload`, with the signature that `sign` returns for the
     /// signing input. The header is written unchanged. Throws `tooLarge` if the result exceeds the
@@ -108,8 +111,10 @@ extension JWS {
         }
     }
 
-    private static func dots(in compact: [UInt8]) throws(SignatureRefusal) -> (Int, Int) {
-        guard let first = nextDot(in: compact, from: 0) else { throw .notCompactJWS(segments: 1) }
+    private static func dots(in compact: ArraySlice<UInt8>) throws(SignatureRefusal) -> (Int, Int) {
+        guard let first = nextDot(in: compact, from: compact.startIndex) else {
+            throw .notCompactJWS(segments: 1)
+        }
         guard let second = nextDot(in: compact, from: first + 1) else {
             throw .notCompactJWS(segments: 2)
         }
@@ -119,12 +124,11 @@ extension JWS {
         return (first, second)
     }
 
-    private static func nextDot(in bytes: [UInt8], from start: Int) -> Int? {
-        bytes.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress, start < bytes.count,
-                let found = memchr(base + start, Int32(dot), bytes.count - start)
+    private static func nextDot(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
+        bytes[start...].withUnsafeBytes { rest in
+            guard let base = rest.baseAddress, let found = memchr(base, Int32(dot), rest.count)
             else { return nil }
-            return UnsafeRawPointer(found) - base
+            return start + (UnsafeRawPointer(found) - base)
         }
     }
 

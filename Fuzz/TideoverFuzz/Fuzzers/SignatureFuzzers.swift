@@ -59,7 +59,7 @@ private enum SignedChecks {
 
     private static func believes(_ verifier: ChainVerifier, _ input: [UInt8]) -> Bool {
         do {
-            let jws = try verifier.read(input)
+            let jws = try verifier.read(input[...])
             let payload = try? JSONDocument(jws.payload)
             let signed = payload.flatMap(AppStoreSigning.signedDate)
             let instant = signed?.millisecondsSince1970 ?? Originals.instant
