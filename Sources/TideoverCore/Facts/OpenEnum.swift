@@ -3,14 +3,14 @@ public struct OpenEnum<Known>: Hashable, Sendable
 where Known: RawRepresentable & Hashable & Sendable, Known.RawValue: Hashable & Sendable {
     /// The value that the store wrote.
     public let raw: Known.RawValue
+    /// The recognised meaning; nil if this version does not recognise the value.
+    public let known: Known?
 
+    @inlinable
     public init(_ raw: Known.RawValue) {
         self.raw = raw
+        known = Known(rawValue: raw)
     }
-
-    /// The recognised meaning; nil if this version does not recognise the value.
-    @inlinable
-    public var known: Known? { Known(rawValue: raw) }
 }
 
 extension Optional {
