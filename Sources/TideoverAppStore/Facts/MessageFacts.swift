@@ -8,22 +8,20 @@ extension Message {
     /// Whether this version knows the message's type and ownership. Other messages change nothing,
     /// even if parts of them are readable.
     private var isUnderstood: Bool {
-        (notification == nil || type != nil)
-            && (transaction == nil || transaction?.ownership != nil)
+        (notification?.isUnderstood ?? true) && (transaction?.isUnderstood ?? true)
     }
 
-    /// The renewal info if it is complete enough to state facts.
-    private var completeRenewalInfo: AppStoreRenewalInfo? {
-        renewalInfo.flatMap { $0.missing.isEmpty ? $0 : nil }
-    }
+    /// Whether there is a renewal info that is complete enough to state facts.
+    private var hasCompleteRenewalInfo: Bool { renewalInfo?.missing.isEmpty ?? false }
 
     /// The lineage of the message. A renewal info has no ownership; the transaction beside it does.
     private var lineage: Lineage? {
-        if let transaction {
-            guard transaction.missing.isEmpty else { return nil }
-            return lineage(transaction.originalTransactionId, transaction.ownership ?? .purchased)
+        if let missing = transaction?.missing {
+            guard missing.isEmpty else { return nil }
+            return lineage(transaction?.originalTransactionId, transaction?.ownership ?? .purchased)
         }
-        return lineage(completeRenewalInfo?.originalTransactionId, .purchased)
+        guard hasCompleteRenewalInfo else { return nil }
+        return lineage(renewalInfo?.originalTransactionId, .purchased)
     }
 
     private func lineage(_ id: String?, _ ownership: Ownership) -> Lineage? {
@@ -46,10 +44,9 @@ extension Message {
     }
 
     private func transactionWords(of lineage: Lineage) -> [Statement] {
-        guard let transaction, let term = transaction.term, let signed = transaction.signedDate
-        else { return [] }
+        guard let term = transaction?.term, let signed = transaction?.signedDate else { return [] }
         var words = [Statement(lineage, .term(term), from: term.start, at: signed)]
-        if let revocation = transaction.revocation(of: term, announcedBy: type) {
+        if let revocation = transaction?.revocation(of: term, announcedBy: type) {
             let date = revocation.date
             words.append(Statement(lineage, .revocation(revocation), from: date, at: signed))
         }
@@ -62,15 +59,16 @@ extension Message {
     }
 
     private func renewalWords(of lineage: Lineage) -> [Statement] {
-        let renewal = completeRenewalInfo
+        let signedRenewal = hasCompleteRenewalInfo ? renewalInfo?.signedDate : nil
         var words: [Statement] = []
-        if let renewal, let signed = renewal.signedDate {
-            words.append(Statement(lineage, .outlook(renewal.outlook), at: signed))
+        if let signedRenewal, let outlook = renewalInfo?.outlook {
+            words.append(Statement(lineage, .outlook(outlook), at: signedRenewal))
         }
         // Parts of one envelope are signed seconds apart. The condition takes the date of the
         // renewal info beside it, so that both have the same date.
-        if let condition = condition(renewalDate: renewal?.renewalDate),
-            let signed = renewal?.signedDate ?? signedDate
+        let renewalDate = signedRenewal == nil ? nil : renewalInfo?.renewalDate
+        if let condition = condition(renewalDate: renewalDate),
+            let signed = signedRenewal ?? signedDate
         {
             words.append(Statement(lineage, .condition(condition), at: signed))
         }
@@ -104,7 +102,8 @@ extension Message {
 
     /// Notes for operators who inspect the message.
     var notes: [AppStoreNote] {
-        environmentNotes + contentNotes + transactionNotes + renewalNotes + receiptNotes
+        environmentNotes + contentNotes + (transaction?.notes(announcedBy: type) ?? [])
+            + renewalNotes + receiptNotes
     }
 
     private var environmentNotes: [AppStoreNote] {
@@ -129,25 +128,6 @@ extension Message {
         case .externalPurchaseToken: notes.append(.externalPurchaseToken)
         case .appData: if type == .rescindConsent { notes.append(.consentRescinded) }
         case .unknown(let object): notes.append(.unknownContent(object.name))
-        }
-        return notes
-    }
-
-    private var transactionNotes: [AppStoreNote] {
-        guard let transaction else { return [] }
-        var notes: [AppStoreNote] = []
-        if !transaction.missing.isEmpty {
-            notes.append(.incompleteTransaction(missing: transaction.missing))
-        }
-        if transaction.ownership == nil, let word = transaction.inAppOwnershipType {
-            notes.append(.unknownOwnership(word.raw))
-        }
-        if transaction.ownership == .familyShared { notes.append(.familyShared) }
-        if transaction.revocationDate != nil, transaction.isUpgraded == true {
-            notes.append(.upgradedAway)
-        }
-        if let type, type == .refund || type == .revoke, !transaction.isRevoked {
-            notes.append(.nothingTakenBack(type.rawValue))
         }
         return notes
     }

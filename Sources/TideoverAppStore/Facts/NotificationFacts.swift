@@ -17,6 +17,9 @@ extension AppStoreNotification {
         }
     }
 
+    /// Whether this version knows the type.
+    var isUnderstood: Bool { notificationType?.known != nil }
+
     /// Why the subscription ended, from the subtype of EXPIRED.
     /// https://developer.apple.com/documentation/appstoreservernotifications/subtype
     private var lapse: Outlook.Lapse? {

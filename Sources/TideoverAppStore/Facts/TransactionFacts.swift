@@ -3,17 +3,21 @@ import TideoverCore
 extension AppStoreTransaction {
     /// The missing members that a transaction needs to state facts.
     var missing: [String] {
-        let ids = [
-            ("originalTransactionId", originalTransactionId), ("transactionId", transactionId),
-            ("productId", productId), ("type", type?.raw),
-        ]
-        let dates = [("purchaseDate", purchaseDate), ("signedDate", signedDate)]
-        return ids.filter { ($0.1 ?? "").isEmpty }.map(\.0)
-            + dates.filter { $0.1 == nil }.map(\.0)
+        var names: [String] = []
+        if (originalTransactionId ?? "").isEmpty { names.append("originalTransactionId") }
+        if (transactionId ?? "").isEmpty { names.append("transactionId") }
+        if (productId ?? "").isEmpty { names.append("productId") }
+        if (type?.raw ?? "").isEmpty { names.append("type") }
+        if purchaseDate == nil { names.append("purchaseDate") }
+        if signedDate == nil { names.append("signedDate") }
+        return names
     }
 
     /// The ownership; nil for a value that this version does not know.
     var ownership: Ownership? { Ownership(inAppOwnershipType) }
+
+    /// Whether this version knows the ownership.
+    var isUnderstood: Bool { ownership != nil }
 
     /// Whether the store revoked it. A revocation date that an upgrade sets is not a refund.
     var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
@@ -100,6 +104,22 @@ extension AppStoreTransaction {
         case .assignmentRevoke: .assignmentRemoved
         case nil: .unrecognised(revocationType.raw)
         }
+    }
+
+    /// Returns notes for operators who inspect the message.
+    func notes(announcedBy type: AppStoreNotification.NotificationType?) -> [AppStoreNote] {
+        var notes: [AppStoreNote] = []
+        let missing = missing
+        if !missing.isEmpty { notes.append(.incompleteTransaction(missing: missing)) }
+        if ownership == nil, let word = inAppOwnershipType {
+            notes.append(.unknownOwnership(word.raw))
+        }
+        if ownership == .familyShared { notes.append(.familyShared) }
+        if revocationDate != nil, isUpgraded == true { notes.append(.upgradedAway) }
+        if let type, type == .refund || type == .revoke, !isRevoked {
+            notes.append(.nothingTakenBack(type.rawValue))
+        }
+        return notes
     }
 
     /// The values that this version does not know.

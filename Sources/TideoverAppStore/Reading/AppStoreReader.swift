@@ -96,7 +96,7 @@ package struct AppStoreReader: Sendable {
             notification: notification
         )
         try message.openParts(of: content, in: envelope, check)
-        return try AppStoreReading(message)
+        return try AppStoreReading(consume message)
     }
 
     private func transaction(

@@ -3,28 +3,18 @@ package import TideoverCore
 /// One verified App Store message: all signatures are valid, it is for the app, and its parts
 /// agree.
 package struct AppStoreReading: Sendable {
-    package let kind: Kind
-    /// The environment, as the signing authority determines it.
-    package let environment: Environment
-    /// The environment that the payload states, as the store spells it.
-    package let claimedEnvironment: String?
     /// The key that all deliveries of the same message share; unique within app and environment.
     package let dedupeKey: String
     /// The date of the outermost signature.
     package let signedAt: Instant
     /// The latest date of any signature in it.
     package let latestSignedAt: Instant
-    package let notification: AppStoreNotification?
-    package let transaction: AppStoreTransaction?
-    package let renewalInfo: AppStoreRenewalInfo?
-    package let appTransaction: AppStoreAppTransaction?
-    package let receipt: AppStoreReceipt?
-    package let receiptAnswer: AppStoreReceiptAnswer?
     /// The store's values that this version does not know, without duplicates.
     package let unrecognised: [Unrecognised]
     /// Notes for operators who inspect the message.
     package let notes: [AppStoreNote]
     private let statements: [Statement]
+    private let message: Message
 
     /// The kind of message.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -47,19 +37,23 @@ package struct AppStoreReading: Sendable {
         self.signedAt = signedAt
         dedupeKey = try message.dedupeKey(signedAt: signedAt)
         latestSignedAt = message.latestSignedDate ?? signedAt
-        kind = message.kind
-        environment = message.environment
-        claimedEnvironment = message.claimedEnvironment
-        notification = message.notification
-        transaction = message.transaction
-        renewalInfo = message.renewalInfo
-        appTransaction = message.appTransaction
-        receipt = message.receipt
-        receiptAnswer = message.receiptAnswer
         unrecognised = message.unrecognised
         notes = message.notes
         statements = message.statements(with: unrecognised)
+        self.message = message
     }
+
+    package var kind: Kind { message.kind }
+    /// The environment, as the signing authority determines it.
+    package var environment: Environment { message.environment }
+    /// The environment that the payload states, as the store spells it.
+    package var claimedEnvironment: String? { message.claimedEnvironment }
+    package var notification: AppStoreNotification? { message.notification }
+    package var transaction: AppStoreTransaction? { message.transaction }
+    package var renewalInfo: AppStoreRenewalInfo? { message.renewalInfo }
+    package var appTransaction: AppStoreAppTransaction? { message.appTransaction }
+    package var receipt: AppStoreReceipt? { message.receipt }
+    package var receiptAnswer: AppStoreReceiptAnswer? { message.receiptAnswer }
 
     /// The notification type, as the store spells it.
     package var notificationType: String? { notification?.notificationType?.raw }
