@@ -73,21 +73,14 @@ package struct FactRow: Sendable {
 
     package init(_ fact: Fact) {
         self.fact = fact
-        form = fact.json
         var said = fact
         said.effectiveAt = fact.assertedAt
         said.learnedAt = fact.assertedAt
         said.source = .appStoreNotification
         said.evidence = EvidenceID(hex: "")
-        identity = SHA256.hash(said.json)
-    }
-}
-
-extension Fact {
-    fileprivate var json: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
+        let forms = fact.forms(with: said)
+        form = forms.own
+        identity = SHA256.hash(forms.other)
     }
 }
 

@@ -38,6 +38,27 @@ import TideoverStorage
         for fact in Self.facts { #expect(try reader.fact(FactRow(fact).form) == fact) }
     }
 
+    @Test func `the digest of a fact is that of its content without its arrival`() {
+        for content in Self.facts {
+            var fact = content
+            fact.effectiveAt = content.assertedAt + .seconds(5)
+            fact.source = .imported
+            let row = FactRow(fact)
+            #expect(row.form == Self.written(fact))
+            var identified = content
+            identified.learnedAt = content.assertedAt
+            identified.evidence = EvidenceID(hex: "")
+            let digest = EvidenceID(of: Self.written(identified)).hex
+            #expect(Hexadecimal.text(row.identity) == digest)
+        }
+    }
+
+    private static func written(_ fact: Fact) -> [UInt8] {
+        var writer = JSONWriter()
+        fact.write(to: &writer)
+        return writer.bytes
+    }
+
     @Test func `a form that begins otherwise is read too`() throws {
         var reader = StoredFactReader()
         let fact = Self.facts[0]

@@ -6,6 +6,22 @@ extension Fact: FormObject {
         writer.object { writeFields(to: &$0) }
     }
 
+    /// Returns the outputs of `write(to:)` for the fact and for another one with the same lineage
+    /// and assertion. These are most of both, and are written once.
+    package func forms(with other: Fact) -> (own: [UInt8], other: [UInt8]) {
+        var writer = JSONWriter()
+        var otherForm: [UInt8] = []
+        writer.object { writer in
+            let lineage = writer.required("lineage", lineage)
+            let assertion = writer.variant(assertion)
+            var otherWriter = writer
+            _ = Self.form(&otherWriter, other, lineage, assertion)
+            otherForm = otherWriter.bytes + [UInt8(ascii: "}")]
+            _ = Self.form(&writer, self, lineage, assertion)
+        }
+        return (writer.bytes, otherForm)
+    }
+
     /// Reads the output of `write(to:)`.
     public init(json: JSONNode) throws(FormError) {
         try self.init(form: json, "fact")
@@ -34,9 +50,20 @@ extension Fact: FormObject {
     ) throws(Fields.Failure) -> Fact {
         let lineage =
             if let known { known } else { try fields.required("lineage", fact?.lineage) }
-        return Fact(
+        let assertion = try fields.variant(fact?.assertion)
+        return try form(&fields, fact, lineage, assertion)
+    }
+
+    /// The members after the assertion.
+    private static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ fact: Fact?,
+        _ lineage: Lineage,
+        _ assertion: Assertion
+    ) throws(Fields.Failure) -> Fact {
+        Fact(
             lineage: lineage,
-            assertion: try fields.variant(fact?.assertion),
+            assertion: assertion,
             effectiveAt: try fields.required("effectiveAt", fact?.effectiveAt),
             assertedAt: try fields.required("assertedAt", fact?.assertedAt),
             envelopeSignedAt: try fields.optional(
