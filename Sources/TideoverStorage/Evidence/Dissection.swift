@@ -116,9 +116,11 @@ extension UnsafeBufferPointer<UInt8> {
     /// Returns the next position where a segment can begin like a header.
     fileprivate func documentBeginning(from position: Int) -> Int? {
         var position = position
-        while position + 2 < count {
+        // The rarest of the three letters in the JSON around a document.
+        while let last = next(UInt8(ascii: "J"), from: position + 2) {
+            position = last - 2
             if self[position] == UInt8(ascii: "e"), self[position + 1] == UInt8(ascii: "y"),
-                self[position + 2] == UInt8(ascii: "J"), isBoundary(before: position)
+                isBoundary(before: position)
             {
                 return position
             }
@@ -145,9 +147,11 @@ extension UnsafeBufferPointer<UInt8> {
         position < count && self[position] == Self.dot
     }
 
-    fileprivate func nextDot(from start: Int) -> Int? {
+    fileprivate func nextDot(from start: Int) -> Int? { next(Self.dot, from: start) }
+
+    private func next(_ byte: UInt8, from start: Int) -> Int? {
         guard start < count, let base = baseAddress else { return nil }
-        guard let found = memchr(base + start, Int32(Self.dot), count - start) else { return nil }
+        guard let found = memchr(base + start, Int32(byte), count - start) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 

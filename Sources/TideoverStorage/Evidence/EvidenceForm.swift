@@ -83,6 +83,18 @@ package struct EvidenceForm: Hashable, Sendable {
     }
 }
 
+extension EvidenceForm.Part {
+    /// Compares the bytes in memory: each form is compared once before it is stored.
+    static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.plain(let a), .plain(let b)): a[...].isSame(as: b[...])
+        case (.signed(let a, let inA, let byA), .signed(let b, let inB, let byB)):
+            a == b && byA == byB && inA == inB
+        case (.plain, .signed), (.signed, .plain): false
+        }
+    }
+}
+
 /// Names a header text: its SHA-256 digest.
 package struct HeaderFingerprint: Hashable, Sendable {
     /// 32 bytes.
