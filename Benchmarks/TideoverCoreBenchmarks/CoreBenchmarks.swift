@@ -12,6 +12,6 @@ enum CoreBenchmarks {
         version: "1",
         summary: "measure what thinking costs: standing, timeline, report",
         examples: [Example("scripts/core-benchmarks.sh", "build and measure everything")],
-        commands: [Measure.command]
+        commands: [Measure.command, Repeat.command]
     )
 }

@@ -72,6 +72,11 @@ enum Measure {
             fact(forms[call % 40]) == nil ? 2 : 1
         }
         table.add(row("a fact's JSON, read", parsed))
+        let derivation = Derivation()
+        let answered = Cost.of(seconds: seconds) { _ in derivation.answerAndEvents() }
+        table.add(row("a customer of 12 facts, to answer and events", answered))
+        let restored = Cost.of(seconds: seconds) { _ in derivation.read() }
+        table.add(row("12 stored facts, read", restored))
         return table
     }
 

@@ -42,6 +42,32 @@ enum Subscriptions {
         return life
     }
 
+    /// A subscription with IDs as long as real ones: two months are paid, the next payment fails
+    /// and recovers in grace, and then renewal is switched off.
+    static var customer: Life {
+        var life = Life("2000000123456789")
+        let ends = (1...3).map { start + Period(months: $0) }
+        message(of: &life) { pay(1, from: start, to: ends[0], said: start, &$0) }
+        message(of: &life) { pay(2, from: ends[0], to: ends[1], said: ends[0], &$0) }
+        message(of: &life) { fail(ends[1], &$0) }
+        let recovery = ends[1] + .days(5)
+        message(of: &life) { pay(3, from: ends[1], to: ends[2], said: recovery, &$0) }
+        message(of: &life) { life in
+            life.outlook(end: ends[2], signed: recovery + .days(2), renews: false)
+        }
+        return life
+    }
+
+    /// Adds the facts of one message, whose evidence has an ID as long as a real one.
+    private static func message(of life: inout Life, _ body: (inout Life) -> Void) {
+        let first = life.facts.count
+        body(&life)
+        let evidence = EvidenceID(
+            hex: (0..<8).map { String(0x1000_0000 + first * 7_919 + $0, radix: 16) }.joined()
+        )
+        for position in first..<life.facts.count { life.facts[position].evidence = evidence }
+    }
+
     private static func pay(
         _ number: Int,
         from begin: Instant,
