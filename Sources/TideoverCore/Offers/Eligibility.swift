@@ -40,7 +40,7 @@ extension CustomerHistory {
             let isOfStore = [store, .revenueCat].contains(history.lineage.store)
             return history.lineage.ownership == .purchased && (store == nil || isOfStore)
         }
-        let groups = GroupNames(own.flatMap(\.seenTerms).map(\.term), catalogue.value(at: instant))
+        let groups = GroupNames(own, catalogue.value(at: instant))
         let uses = own.map { $0.introductoryUse(in: group, groups, by: instant) }
         for answer in [IntroductoryEligibility.used, .unknown, .eligible]
         where uses.contains(answer) { return answer }
@@ -52,19 +52,26 @@ extension CustomerHistory {
     private func hasPresented(to store: Store?, at instant: Instant) -> Bool {
         guard let store else { return false }
         if let presentedAt = stores.presented[store], presentedAt <= instant { return true }
-        return isReconciled(at: instant) && (stores.selling == [store] || platforms == [store])
+        return isReconciled(at: instant) && (stores.selling == [store] || onlyPlatform == store)
     }
 
-    /// The stores with purchases of the customer.
-    private var platforms: Set<Store> {
-        Set(lineageRecords.map(\.history.lineage.store)).intersection(Store.selling)
+    /// The only store with purchases of the customer; nil if there is none, or several.
+    private var onlyPlatform: Store? {
+        var only: Store?
+        for record in lineageRecords {
+            let store = record.history.lineage.store
+            guard store != only, Store.selling.contains(store) else { continue }
+            guard only == nil else { return nil }
+            only = store
+        }
+        return only
     }
 
     /// Returns the stores with offers for the customer: the device's store; otherwise the only one
     /// that sells the app; otherwise that of the purchases; otherwise all that sell the app.
     private func offering(_ device: Store?) -> [Store] {
         if let device { return [device] }
-        if stores.selling.count != 1, platforms.count == 1 { return Array(platforms) }
+        if stores.selling.count != 1, let onlyPlatform { return [onlyPlatform] }
         return stores.selling.isEmpty ? Store.selling : stores.selling
     }
 
@@ -89,21 +96,27 @@ extension CustomerHistory {
         at instant: Instant
     ) -> [TrialOffer] {
         let catalogue = catalogue.value(at: instant)
-        let withTrial = catalogue.products.filter { $0.value.trial != nil }
-        return withTrial.sorted { $0.key < $1.key }.compactMap { id, product -> TrialOffer? in
-            guard let length = product.trial, product.entitlements.contains(entitlement),
+        var known: (group: String, eligibility: IntroductoryEligibility)?
+        var offers: [TrialOffer] = []
+        for id in catalogue.trials where catalogue.unlocks(id, entitlement) {
+            guard let product = catalogue[id], let length = product.trial,
                 catalogue.sells(id, in: store)
-            else { return nil }
-            return TrialOffer(
-                store: store,
-                productId: id,
-                length: length,
-                eligibility: product.group.map {
-                    introductoryEligibility(in: $0, of: store, at: instant)
-                } ?? .unknown,
-                price: product.fullPrice
+            else { continue }
+            // Most products with a trial are of one group.
+            if let group = product.group, known?.group != group {
+                known = (group, introductoryEligibility(in: group, of: store, at: instant))
+            }
+            offers.append(
+                TrialOffer(
+                    store: store,
+                    productId: id,
+                    length: length,
+                    eligibility: product.group == nil ? .unknown : known?.eligibility ?? .unknown,
+                    price: product.fullPrice
+                )
             )
         }
+        return offers
     }
 }
 
@@ -164,12 +177,12 @@ private struct GroupNames {
     /// The catalogue's name of each store group that contains a known product.
     private var names: [String: String] = [:]
 
-    init(_ terms: [Term], _ catalogue: Catalogue) {
+    init(_ histories: [LineageHistory], _ catalogue: Catalogue) {
         self.catalogue = catalogue
-        for term in terms {
-            guard let stores = term.group, let name = catalogue[term.productId]?.group else {
-                continue
-            }
+        for record in histories.lazy.flatMap(\.seenTerms) {
+            guard let stores = record.term.group,
+                let name = catalogue[record.term.productId]?.group
+            else { continue }
             names[stores] = name
         }
     }

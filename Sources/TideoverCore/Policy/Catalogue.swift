@@ -1,17 +1,33 @@
 /// The products of one app, with the entitlements that they unlock.
 public struct Catalogue: Hashable, Sendable {
-    public var products: [String: Product]
+    /// Shared, because every derivation copies catalogues.
+    private var contents: Contents
+
+    public var products: [String: Product] {
+        get { contents.products }
+        set { contents = Contents(newValue) }
+    }
 
     public init(products: [String: Product] = [:]) {
-        self.products = products
+        contents = Contents(products)
     }
+
+    public static func == (a: Catalogue, b: Catalogue) -> Bool {
+        a.contents === b.contents || a.products == b.products
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(products) }
 
     public subscript(_ productId: String) -> Product? { products[productId] }
 
     /// Every entitlement that a product unlocks, in alphabetical order.
-    public var entitlements: [String] {
-        Set(products.values.flatMap(\.entitlements)).sorted()
-    }
+    public var entitlements: [String] { contents.entitlements }
+
+    /// The IDs of the products with a trial, in alphabetical order.
+    var trials: [String] { contents.trials }
+
+    /// Returns whether a product is in the catalogue.
+    func lists(_ productId: String) -> Bool { contents.unlocked[productId] != nil }
 
     /// Returns whether a store sells a product. An ID with a base plan, such as
     /// `cards.pro:monthly`, belongs to Google Play.
@@ -22,7 +38,25 @@ public struct Catalogue: Hashable, Sendable {
     }
 
     public func unlocks(_ productId: String, _ entitlement: String) -> Bool {
-        products[productId]?.entitlements.contains(entitlement) ?? false
+        contents.unlocked[productId]?.contains(entitlement) ?? false
+    }
+}
+
+extension Catalogue {
+    /// The products, with the data that derivations read often.
+    private final class Contents: Sendable {
+        let products: [String: Product]
+        /// The entitlements of each product. They are read without a copy of the product.
+        let unlocked: [String: [String]]
+        let entitlements: [String]
+        let trials: [String]
+
+        init(_ products: [String: Product]) {
+            self.products = products
+            unlocked = products.mapValues(\.entitlements)
+            entitlements = Set(products.values.flatMap(\.entitlements)).sorted()
+            trials = products.filter { $0.value.trial != nil }.map(\.key).sorted()
+        }
     }
 }
 

@@ -74,7 +74,8 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
 extension Versioned where Value == Catalogue {
     /// Every entitlement that a product of any version unlocks, in alphabetical order.
     public var entitlements: [String] {
-        Set(versions.flatMap(\.value.entitlements)).sorted()
+        guard versions.count > 1 else { return versions[0].value.entitlements }
+        return Set(versions.flatMap(\.value.entitlements)).sorted()
     }
 }
 

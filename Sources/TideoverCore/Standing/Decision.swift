@@ -257,7 +257,7 @@ extension LineageHistory {
         in catalogue: Catalogue
     ) -> Bool {
         guard standing.grantedEntitlement == nil, standing.state != .never,
-            let product = standing.productId, !product.isEmpty, catalogue[product] == nil
+            let product = standing.productId, !product.isEmpty, !catalogue.lists(product)
         else { return false }
         return !isInert(product, at: instant)
     }
