@@ -167,6 +167,7 @@ enum JSONText {
     }
 
     /// Whether two texts have the same bytes.
+    @inline(__always)
     static func same(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Bool {
         guard a.count == b.count, let left = a.baseAddress, let right = b.baseAddress else {
             return a.count == b.count

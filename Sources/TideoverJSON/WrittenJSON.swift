@@ -65,17 +65,23 @@ package struct WrittenJSON {
 
     /// Reads the key of a member if it is the next one; the value follows.
     package mutating func nextKey(is key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { key in
-            let quote = isAfterValue ? offset + 1 : offset
-            let end = quote + key.count + 1
-            guard end + 1 < text.count, !isAfterValue || base[offset] == UInt8(ascii: ","),
-                base[quote] == JSONText.quote, base[end] == JSONText.quote,
-                base[end + 1] == UInt8(ascii: ":"),
-                JSONText.same(UnsafeBufferPointer(rebasing: text[quote + 1..<end]), key)
-            else { return false }
-            offset = end + 2
-            return true
+        let quote = isAfterValue ? offset + 1 : offset
+        let end = quote + key.utf8.count + 1
+        // Half of the members asked for are absent. Most of these have another length.
+        guard end + 1 < text.count, base[end] == JSONText.quote,
+            base[end + 1] == UInt8(ascii: ":"), base[quote] == JSONText.quote,
+            !isAfterValue || base[offset] == UInt8(ascii: ","),
+            isNext(key, at: quote + 1)
+        else { return false }
+        offset = end + 2
+        return true
+    }
+
+    private func isNext(_ expected: String, at start: Int) -> Bool {
+        var expected = expected
+        return expected.withUTF8 { expected in
+            let next = UnsafeBufferPointer(start: base + start, count: expected.count)
+            return JSONText.same(next, expected)
         }
     }
 

@@ -28,6 +28,16 @@ import TideoverLives
         }
     }
 
+    @Test func `a written instant with another character is not read`() {
+        let text = Array("2026-05-06T10:00:00.123Z")
+        for place in text.indices {
+            for character in ["x", "/", ":", "\u{0}", "é"] where character != String(text[place]) {
+                let other = String(text[..<place]) + character + String(text[(place + 1)...])
+                #expect(Instant(rfc3339: other) == nil, "\(other)")
+            }
+        }
+    }
+
     @Test func `beyond the supported years the nearest one is written`() {
         #expect(Instant.distantFuture.rfc3339 == "9999-12-31T23:59:59.999Z")
         #expect(Instant.distantPast.rfc3339 == "0000-01-01T00:00:00.000Z")

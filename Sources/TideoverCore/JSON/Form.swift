@@ -309,6 +309,30 @@ extension FormWord {
     package var formText: String { rawValue }
 }
 
+extension FormWord where Self: CaseIterable {
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        let text = try json.utf8()
+        for value in Self.allCases where value.rawValue.isWritten(as: text) {
+            self = value
+            return
+        }
+        throw WrittenJSON.Mismatch()
+    }
+}
+
+extension String {
+    /// Whether these bytes are the text. Creates no string from them.
+    func isWritten(as bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard utf8.count == bytes.count else { return false }
+        var text = self
+        return text.withUTF8 { text in
+            var place = 0
+            while place < text.count, text[place] == bytes[place] { place += 1 }
+            return place == text.count
+        }
+    }
+}
+
 extension String: FormValue {
     package init(form node: JSONNode, _ field: String) throws(FormError) {
         guard let text = node.string else { throw .wrongType(field: field) }

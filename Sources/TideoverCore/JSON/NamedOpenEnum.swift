@@ -1,3 +1,5 @@
+import TideoverJSON
+
 /// A value of the store's vocabulary that this version may not recognise.
 ///
 /// In JSON a recognised value is its own name. An unrecognised one is the store's text after a `?`,
@@ -12,6 +14,17 @@ extension NamedOpenEnum {
     package init?(formText: String) { self.init(word: formText) }
 
     package var formText: String { word }
+
+    package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
+        let text = try json.utf8()
+        if text.first == UInt8(ascii: "?") {
+            self = .unrecognised(String(decoding: text.dropFirst(), as: UTF8.self))
+        } else if let known = Self.words.first(where: { $0.0.isWritten(as: text) }) {
+            self = known.1
+        } else {
+            throw WrittenJSON.Mismatch()
+        }
+    }
 
     var word: String {
         if let unrecognisedValue { return "?\(unrecognisedValue)" }

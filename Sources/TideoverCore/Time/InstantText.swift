@@ -42,6 +42,7 @@ extension Instant {
     }
 
     private static func read(rfc3339 text: UnsafeBufferPointer<UInt8>) -> Instant? {
+        if let instant = read(written: text) { return instant }
         var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2),
             reader.skip("-"), let day = reader.number(2), reader.skip("T") || reader.skip("t"),
@@ -55,6 +56,30 @@ extension Instant {
         let time = ((hour * 60 + minute) * 60 + second) * 1000 + fraction
         let instant = Instant(date, time: time) - .minutes(offset)
         return Instant.writable.contains(instant) ? instant : nil
+    }
+
+    /// Reads the form that `rfc3339` has, which most texts have; nil for any other text.
+    private static func read(written text: UnsafeBufferPointer<UInt8>) -> Instant? {
+        guard text.count == 24, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+            text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
+            text[16] == UInt8(ascii: ":"), text[19] == UInt8(ascii: "."),
+            text[23] == UInt8(ascii: "Z")
+        else { return nil }
+        var isNumber = true
+        func digit(_ place: Int) -> Int64 {
+            let digit = text[place] &- UInt8(ascii: "0")
+            isNumber = isNumber && digit < 10
+            return Int64(digit)
+        }
+        func pair(_ place: Int) -> Int64 { digit(place) &* 10 &+ digit(place + 1) }
+        let year = pair(0) &* 100 &+ pair(2)
+        let (month, day) = (pair(5), pair(8))
+        let (hour, minute, second) = (pair(11), pair(14), pair(17))
+        let fraction = pair(20) &* 10 &+ digit(22)
+        guard isNumber, hour < 24, minute < 60, second < 60,
+            let date = CivilDate(year: year, month: month, day: day)
+        else { return nil }
+        return Instant(date, time: ((hour * 60 + minute) * 60 + second) * 1000 + fraction)
     }
 
     /// The instant as `2026-05-06T10:00:00.000Z`; outside the years 0000 to 9999, the nearest one
