@@ -148,11 +148,15 @@ struct MessageFormats: Sendable {
     func date(_ instant: Instant, showsTime: Bool = false) -> String {
         let writable = Instant.writable
         let civil = min(max(instant, writable.lowerBound), writable.upperBound).civil.date
-        let day = "\(civil.day)"
-        let values = [
-            "day": days[day] ?? day, "month": months[Int(civil.month - 1)], "year": "\(civil.year)",
-        ]
-        let date = MessageText.fill(self.date) { values[$0] }
+        let day = String(civil.day)
+        let date = MessageText.fill(self.date) { name in
+            switch name {
+            case "day": days[day] ?? day
+            case "month": months[Int(civil.month - 1)]
+            case "year": String(civil.year)
+            default: nil
+            }
+        }
         guard showsTime else { return date }
         let clock = String(instant.rfc3339.dropFirst(11).prefix(5))
         return MessageText.fill(time) { ["date": date, "time": clock][$0] }

@@ -151,17 +151,26 @@ public struct MessageText: Hashable, Sendable {
 
     /// Replaces each `{name}` by its value, or by nothing.
     static func fill(_ template: String, _ value: (String) -> String?) -> String {
-        // Works on bytes. A search by characters takes longer than the rest of an answer.
-        var text = ""
-        var rest = template.utf8[...]
+        // Works on bytes in memory. A search by characters takes longer than the rest of an answer.
+        var template = template
+        return template.withUTF8 { fill($0, value) } ?? template
+    }
+
+    /// Returns nil if the template has no placeholder.
+    private static func fill(
+        _ template: UnsafeBufferPointer<UInt8>,
+        _ value: (String) -> String?
+    ) -> String? {
+        var text: String?
+        var rest = template[...]
         while let open = rest.firstIndex(of: UInt8(ascii: "{")),
             let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
         {
-            let name = rest[rest.index(after: open)..<close]
-            text += Substring(rest[..<open])
-            text += value(String(Substring(name))) ?? ""
-            rest = rest[rest.index(after: close)...]
+            let name = String(decoding: rest[(open + 1)..<close], as: UTF8.self)
+            let filled = (text ?? "") + String(decoding: rest[..<open], as: UTF8.self)
+            text = filled + (value(name) ?? "")
+            rest = rest[(close + 1)...]
         }
-        return text + Substring(rest)
+        return text.map { $0 + String(decoding: rest, as: UTF8.self) }
     }
 }
