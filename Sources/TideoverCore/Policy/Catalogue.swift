@@ -23,6 +23,9 @@ public struct Catalogue: Hashable, Sendable {
     /// Every entitlement that a product unlocks, in alphabetical order.
     public var entitlements: [String] { contents.entitlements }
 
+    /// Returns the entitlements of a product; none if the catalogue lacks it.
+    func entitlements(of productId: String) -> [String] { contents.unlocked[productId] ?? [] }
+
     /// The IDs of the products with a trial, in alphabetical order.
     var trials: [String] { contents.trials }
 

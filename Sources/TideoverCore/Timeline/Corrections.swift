@@ -53,7 +53,10 @@ struct Told {
     func undone(where happened: Set<String>) -> [Corrections.Correction] {
         var undone = Set<String>()
         return ids.compactMap { id in
-            guard !happened.contains(Self.first(of: id)), !Self.isCorrection(id) else { return nil }
+            // Most happened, and were sent once.
+            guard !happened.contains(id), !happened.contains(Self.first(of: id)),
+                !Self.isCorrection(id)
+            else { return nil }
             let correction = Corrections.Correction(id: Self.correction(of: id), undone: id)
             guard !known.contains(correction.id), undone.insert(id).inserted else { return nil }
             return correction

@@ -79,20 +79,36 @@ extension CustomerTimeline {
         let told = Told(sent)
         let (moves, reminders) = (moves, reminders)
         let ahead = lineages.flatMap(\.expected)
-        // Imminent events are not undone, because a clock that was set back makes them look early.
-        let soon = until + Self.clockStep
-        let happened = Set(
-            transitions.map(\.id) + transitions.flatMap(\.formerIDs)
-                + ahead.filter { $0.at <= soon }.map(\.id)
-                + reminders.filter { $0.deadline.at <= soon }.map(\.id) + plan.messages.map(\.id)
-                + moves.map(\.id)
-        )
+        let happened = happened(ahead, reminders, moves, plan)
         return CustomerNews(
             corrected: told.undone(where: happened),
             unsent: unsent(moves, reminders, plan, told),
             nextAt: (ahead.map(\.at) + reminders.map(\.deadline.at).filter { $0 > until }
                 + plan.open(at: until).map(\.at).filter { $0 > until }).min()
         )
+    }
+
+    /// Returns the IDs of all events that happened, or are imminent. The latter are not undone,
+    /// because a clock that was set back makes them look early.
+    private func happened(
+        _ ahead: [Transition],
+        _ reminders: [Reminder],
+        _ moves: [PurchaseMove],
+        _ plan: MessagePlan
+    ) -> Set<String> {
+        let soon = until + Self.clockStep
+        var ids = Set<String>(minimumCapacity: transitions.count + ahead.count + reminders.count)
+        for position in transitions.indices {
+            ids.insert(transitions[position].id)
+            for former in transitions[position].formerIDs { ids.insert(former) }
+        }
+        for position in ahead.indices where ahead[position].at <= soon {
+            ids.insert(ahead[position].id)
+        }
+        for reminder in reminders where reminder.deadline.at <= soon { ids.insert(reminder.id) }
+        for message in plan.messages { ids.insert(message.id) }
+        for move in moves { ids.insert(move.id) }
+        return ids
     }
 
     /// Returns the events that happened by `until` and were not sent, oldest first, each under the

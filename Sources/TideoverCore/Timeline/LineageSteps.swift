@@ -68,6 +68,8 @@ struct LineageSteps: Sendable {
     let catalogue: Versioned<Catalogue>
     let policy: Versioned<Policy>
     let all: [Step]
+    /// Names the lineage's events.
+    let names: StableDigest
 
     var lineage: Lineage { history.lineage }
 
@@ -80,6 +82,7 @@ struct LineageSteps: Sendable {
         self.history = history
         self.catalogue = catalogue
         self.policy = policy
+        names = StableDigest(of: history.lineage)
         let addOns = history.play?.addOns
         all = Self.changes(of: history, catalogue, policy).compactMap { instant in
             history.step(from: instant, policy.value(at: instant), without: addOns)
@@ -175,7 +178,7 @@ struct LineageSteps: Sendable {
 
     /// Returns the entitlements of a product at an instant.
     func entitlements(of productId: String, at instant: Instant) -> [String] {
-        catalogue.value(at: instant)[productId]?.entitlements ?? []
+        catalogue.value(at: instant).entitlements(of: productId)
     }
 }
 

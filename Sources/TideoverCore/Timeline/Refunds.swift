@@ -112,7 +112,7 @@ struct Refunds {
     ) -> Transition {
         var transition = Transition(
             kind,
-            of: steps.lineage,
+            of: steps,
             anchor: anchor,
             at: instant,
             step: step,

@@ -7,16 +7,32 @@ package struct StableDigest {
     private var b: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let separator: UInt8 = 0x1F
 
+    private init() {}
+
+    /// Begins the names of a lineage's events.
+    init(of lineage: Lineage) {
+        add(lineage.environment.rawValue)
+        add(Self.separator)
+        add(lineage.key)
+    }
+
     /// Returns 32 hexadecimal digits for the lineage and the parts, in order.
     static func text(of lineage: Lineage, _ parts: String...) -> String {
-        var digest = StableDigest()
-        digest.add(lineage.environment.rawValue)
-        digest.add(Self.separator)
-        digest.add(lineage.key)
+        var digest = StableDigest(of: lineage)
         for part in parts {
             digest.add(Self.separator)
             digest.add(part)
         }
+        return digest.text
+    }
+
+    /// Returns the same for two parts.
+    func text(_ first: String, _ second: String) -> String {
+        var digest = self
+        digest.add(Self.separator)
+        digest.add(first)
+        digest.add(Self.separator)
+        digest.add(second)
         return digest.text
     }
 

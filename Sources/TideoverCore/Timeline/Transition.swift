@@ -86,10 +86,10 @@ public struct Transition: Hashable, Sendable, Identifiable {
         case cleanupDue = "cleanup_due"
     }
 
-    /// Creates a transition at the beginning of a step, or within it.
+    /// Creates a transition of a lineage at the beginning of a step, or within it.
     init(
         _ kind: Kind,
-        of lineage: Lineage,
+        of steps: LineageSteps,
         anchor: String,
         at instant: Instant,
         step: Step,
@@ -98,11 +98,11 @@ public struct Transition: Hashable, Sendable, Identifiable {
         money: Money? = nil,
         duration: Milliseconds? = nil
     ) {
-        id = StableDigest.text(of: lineage, kind.rawValue, anchor)
+        id = steps.names.text(kind.rawValue, anchor)
         self.kind = kind
         at = instant
         learnedAt = proof.learnedAt
-        self.lineage = lineage
+        lineage = steps.lineage
         state = step.standing.state
         reason = step.standing.reason
         confidence = step.standing.confidence

@@ -436,7 +436,7 @@ struct TransitionBuilder: Sendable {
         let count = Self.next(&told[Happening(kind: kind, anchor: anchor), default: 0])
         return Transition(
             kind,
-            of: steps.lineage,
+            of: steps,
             anchor: count == 1 ? anchor : "\(anchor) \(count)",
             at: instant ?? step.from,
             step: step,
