@@ -324,10 +324,11 @@ extension Standing {
     /// its purchases, and none belonged to the customer.
     static func unheardOf(isReconciled: Bool) -> Standing {
         Standing(
-            state: .never,
-            reason: .unknown,
+            .never,
+            .unknown,
             confidence: isReconciled ? .confirmed : .unknown,
-            rule: .noFacts
+            rule: .noFacts,
+            of: .none
         )
     }
 }

@@ -242,7 +242,11 @@ extension LineageHistory {
         }
         standing.state = .expired
         standing.reason = .changedProduct
-        standing.productId = before.term.productId
+        if before.entitlement == nil, let known = before.subject {
+            standing.subject = known
+        } else {
+            standing.productId = before.term.productId
+        }
         let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
         let cut = play == nil ? next : before.upgradedAt
         standing.accessUntil = [before.end, cut].compactMap(\.self).min()
@@ -271,12 +275,11 @@ extension LineageHistory {
     ) -> Standing {
         guard standing.access, policy.unknownProduct.unlocks(entitlement) else {
             return Standing(
-                state: .never,
-                reason: .unknownProduct,
+                .never,
+                .unknownProduct,
                 confidence: .unknown,
                 rule: standing.rule,
-                productId: standing.productId,
-                lineage: standing.lineage,
+                of: standing.subject,
                 hasUnlistedProduct: standing.access
             )
         }
@@ -288,12 +291,7 @@ extension LineageHistory {
     }
 
     private func notEntitled(_ standing: Standing) -> Standing {
-        Standing(
-            state: .never,
-            reason: .notEntitled,
-            rule: standing.rule,
-            lineage: standing.lineage
-        )
+        Standing(.never, .notEntitled, rule: standing.rule, of: subject)
     }
 
     /// Whether nothing was paid and the pending purchase unlocks another entitlement.

@@ -2,6 +2,7 @@
 ///
 /// Grants and one-time purchases on Google Play become terms too.
 struct HistoryBuilder {
+    private let lineage: Lineage
     let catalogue: Versioned<Catalogue>
     var terms: [Observation<Term>] = []
     var outlooks: [Observation<Outlook>] = []
@@ -17,7 +18,8 @@ struct HistoryBuilder {
     var receipts: Set<Instant> = []
 
     /// Creates a builder for a number of facts. Most are terms, outlooks and conditions.
-    init(catalogue: Versioned<Catalogue>, facts: Int) {
+    init(of lineage: Lineage, catalogue: Versioned<Catalogue>, facts: Int) {
+        self.lineage = lineage
         self.catalogue = catalogue
         terms.reserveCapacity(facts)
         outlooks.reserveCapacity(facts)
@@ -90,7 +92,10 @@ struct HistoryBuilder {
             record.settle()
         }
         moveEffectiveStarts(of: records, ends)
-        return (records.map(TermRecord.init), unseen.map(TermRecord.init))
+        return (
+            records.map { TermRecord($0, of: lineage) },
+            unseen.map { TermRecord($0, of: lineage) }
+        )
     }
 
     // MARK: Terms

@@ -22,6 +22,8 @@ public final class LineageHistory: Sendable {
     /// The products with a newest term that unlocks nothing.
     let inertProducts: Set<String>
     public let pace: Pace
+    /// The subject of standings without a product.
+    let subject: Standing.Subject
 
     /// How far two instants may differ and still name the same end.
     static let sameEnd = Milliseconds.seconds(1)
@@ -35,7 +37,11 @@ public final class LineageHistory: Sendable {
         facts: some Sequence<Fact>,
         catalogue: Versioned<Catalogue>
     ) {
-        var builder = HistoryBuilder(catalogue: catalogue, facts: facts.underestimatedCount)
+        var builder = HistoryBuilder(
+            of: lineage,
+            catalogue: catalogue,
+            facts: facts.underestimatedCount
+        )
         var play = PlayHistoryBuilder(catalogue: catalogue)
         var answers: [Inquiry.Answer] = []
         for fact in facts where fact.lineage == lineage {
@@ -44,6 +50,7 @@ public final class LineageHistory: Sendable {
             if let answer = Inquiry.Answer(fact) { answers.append(answer) }
         }
         self.lineage = lineage
+        subject = Standing.Subject(nil, nil, lineage)
         hasWords = !builder.outlooks.isEmpty || !builder.conditions.isEmpty
         (terms, unseen) = builder.records()
         let isReal = lineage.environment == .production

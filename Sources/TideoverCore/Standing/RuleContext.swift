@@ -290,11 +290,11 @@ struct RuleContext {
         asks: Bool = false
     ) -> Standing {
         Standing(
-            state: .never,
-            reason: reason,
+            .never,
+            reason,
             confidence: confidence,
             rule: rule,
-            lineage: history.lineage,
+            of: history.subject,
             asksStore: asks
         )
     }
@@ -347,21 +347,27 @@ struct RuleContext {
         product: String? = nil
     ) -> Standing {
         let isHearsay = min(rank ?? .store, term?.rank ?? .store) < .store
-        let granted = term?.entitlement
         return Standing(
-            state: state,
-            reason: reason,
+            state,
+            reason,
             accessUntil: until,
             willRenew: willRenew,
             confidence: isHearsay && confidence == .confirmed ? .presumed : confidence,
             rule: rule,
-            productId: granted == nil ? product ?? term?.term.productId : nil,
-            grantedEntitlement: granted,
-            lineage: history.lineage,
+            of: subject(product),
             awaitsConsent: outlook?.value.priceIncreasePending ?? false,
             committedUntil: term?.term.commitment?.end,
             asksStore: asks
         )
+    }
+
+    /// Returns the subject of a standing: the term, or another product of it.
+    private func subject(_ product: String?) -> Standing.Subject {
+        let own = term?.subject ?? history.subject
+        guard let product, own.grantedEntitlement == nil, product != own.productId else {
+            return own
+        }
+        return Standing.Subject(product, nil, history.lineage)
     }
 
     /// Returns the standing while an overdue renewal is awaited.

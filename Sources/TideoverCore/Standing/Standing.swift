@@ -11,12 +11,8 @@ public struct Standing: Hashable, Sendable {
     public var willRenew: Bool?
     public var confidence: Confidence
     public var rule: Rule.ID
-    /// Nil if no product is involved, as for an operator's grant.
-    public var productId: String?
-    /// The entitlement that an operator granted; nil for a sold term.
-    public var grantedEntitlement: String?
-    /// The lineage that gave this answer, if any.
-    public var lineage: Lineage?
+    /// The purchase that this answer concerns.
+    var subject: Subject
     /// The running trial, if any.
     public var trial: Trial?
     /// Whether a higher price awaits the customer's consent. Without consent it will not renew.
@@ -46,6 +42,39 @@ public struct Standing: Hashable, Sendable {
         asksStore: Bool = false,
         hasUnlistedProduct: Bool = false
     ) {
+        self.init(
+            state,
+            reason,
+            accessUntil: accessUntil,
+            graceUntil: graceUntil,
+            willRenew: willRenew,
+            confidence: confidence,
+            rule: rule,
+            of: Subject(productId, grantedEntitlement, lineage),
+            trial: trial,
+            awaitsConsent: awaitsConsent,
+            committedUntil: committedUntil,
+            asksStore: asksStore,
+            hasUnlistedProduct: hasUnlistedProduct
+        )
+    }
+
+    /// Creates a standing of a known subject.
+    init(
+        _ state: State,
+        _ reason: Reason,
+        accessUntil: Instant? = nil,
+        graceUntil: Instant? = nil,
+        willRenew: Bool? = nil,
+        confidence: Confidence = .confirmed,
+        rule: Rule.ID,
+        of subject: Subject,
+        trial: Trial? = nil,
+        awaitsConsent: Bool = false,
+        committedUntil: Instant? = nil,
+        asksStore: Bool = false,
+        hasUnlistedProduct: Bool = false
+    ) {
         self.state = state
         self.reason = reason
         self.accessUntil = accessUntil
@@ -53,9 +82,7 @@ public struct Standing: Hashable, Sendable {
         self.willRenew = willRenew
         self.confidence = confidence
         self.rule = rule
-        self.productId = productId
-        self.grantedEntitlement = grantedEntitlement
-        self.lineage = lineage
+        self.subject = subject
         self.trial = trial
         self.awaitsConsent = awaitsConsent
         self.committedUntil = committedUntil
@@ -65,6 +92,56 @@ public struct Standing: Hashable, Sendable {
 
     /// Whether the customer has access.
     public var access: Bool { state.givesAccess }
+}
+
+extension Standing {
+    /// The purchase that a standing concerns.
+    ///
+    /// A class, because one purchase has many standings, and these are copied often.
+    final class Subject: Hashable, Sendable {
+        let productId: String?
+        let grantedEntitlement: String?
+        let lineage: Lineage?
+
+        /// That of a standing without any purchase.
+        static let none = Subject(nil, nil, nil)
+
+        init(_ productId: String?, _ grantedEntitlement: String?, _ lineage: Lineage?) {
+            self.productId = productId
+            self.grantedEntitlement = grantedEntitlement
+            self.lineage = lineage
+        }
+
+        static func == (a: Subject, b: Subject) -> Bool {
+            a === b
+                || a.productId == b.productId && a.grantedEntitlement == b.grantedEntitlement
+                    && a.lineage == b.lineage
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(productId)
+            hasher.combine(grantedEntitlement)
+            hasher.combine(lineage)
+        }
+    }
+
+    /// Nil if no product is involved, as for an operator's grant.
+    public var productId: String? {
+        get { subject.productId }
+        set { subject = Subject(newValue, subject.grantedEntitlement, subject.lineage) }
+    }
+
+    /// The entitlement that an operator granted; nil for a sold term.
+    public var grantedEntitlement: String? {
+        get { subject.grantedEntitlement }
+        set { subject = Subject(subject.productId, newValue, subject.lineage) }
+    }
+
+    /// The lineage that gave this answer, if any.
+    public var lineage: Lineage? {
+        get { subject.lineage }
+        set { subject = Subject(subject.productId, subject.grantedEntitlement, newValue) }
+    }
 }
 
 /// The five states that the observations of every store map to.

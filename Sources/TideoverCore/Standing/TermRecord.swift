@@ -193,9 +193,19 @@ final class TermRecord: Sendable {
     /// The observation that states when grace ends, with its end.
     let grace: Observation<Outlook>?
     private let graceTurns: [(at: Instant, isKept: Bool)]
+    /// The subject of the standings that it decides; nil for a period that Google Play's reads
+    /// report.
+    let subject: Standing.Subject?
 
-    /// Creates a record from a draft after `settle`.
-    init(_ draft: TermDraft) {
+    /// Creates a record from a draft after `settle`, of a lineage with bought terms.
+    init(_ draft: TermDraft, of lineage: Lineage? = nil) {
+        subject = lineage.map { lineage in
+            Standing.Subject(
+                draft.entitlement == nil ? draft.term.productId : nil,
+                draft.entitlement,
+                lineage
+            )
+        }
         key = draft.key
         term = draft.term
         rank = draft.rank
