@@ -59,9 +59,10 @@ public struct CustomerHistory: Sendable {
     ) -> Snapshot {
         let ahead = ahead(of: instant)
         let names = catalogue.value(at: instant).entitlements
-        let views = names.map { view(of: $0, at: instant) }
+        var own = OwnStandings(lineages: lineageRecords.count)
+        let views = names.map { view(of: $0, at: instant, &own) }
         let entitlements = zip(names, views).map { name, now in
-            entitlement(name, now, ahead, in: presentation.store)
+            entitlement(name, now, ahead, &own, in: presentation.store)
         }
         let counsels = zip(names, views).map { ($0, $1.counsel) }
         let prompting = prompting(counsels, at: instant, presentation)
@@ -93,9 +94,37 @@ public struct CustomerHistory: Sendable {
         var given: Standing? { standings.compactMap(\.self).given(after: best) }
     }
 
-    private func view(of entitlement: String, at instant: Instant) -> View {
+    /// The standings of the lineages themselves, evaluated once for all entitlements.
+    private struct OwnStandings {
+        /// By position, ordered by instant; nil where the customer does not own the lineage.
+        private var known: [[(at: Instant, standing: Standing?)]]
+
+        init(lineages: Int) {
+            known = Array(repeating: [], count: lineages)
+        }
+
+        mutating func standing(
+            at position: Int,
+            _ instant: Instant,
+            _ evaluate: () -> Standing?
+        ) -> Standing? {
+            let place = known[position].endOfPrefix { $0.at < instant }
+            if place < known[position].count, known[position][place].at == instant {
+                return known[position][place].standing
+            }
+            let standing = evaluate()
+            known[position].insert((instant, standing), at: place)
+            return standing
+        }
+    }
+
+    private func view(
+        of entitlement: String,
+        at instant: Instant,
+        _ own: inout OwnStandings
+    ) -> View {
         let standings = lineageRecords.indices.map { position in
-            standing(of: entitlement, at: position, instant)
+            standing(of: entitlement, at: position, instant, &own)
         }
         return View(
             instant: instant,
@@ -110,9 +139,10 @@ public struct CustomerHistory: Sendable {
         _ name: String,
         _ now: View,
         _ ahead: Ahead,
+        _ own: inout OwnStandings,
         in store: Store?
     ) -> Snapshot.Entitlement {
-        let (nextChange, accessUntil) = future(of: name, from: now, ahead)
+        let (nextChange, accessUntil) = future(of: name, from: now, ahead, &own)
         return Snapshot.Entitlement(
             name: name,
             standing: now.best,
@@ -182,6 +212,31 @@ public struct CustomerHistory: Sendable {
         )
     }
 
+    /// Returns the same. Outside Google Play it is the lineage's own standing, narrowed to the
+    /// entitlement.
+    private func standing(
+        of entitlement: String,
+        at position: Int,
+        _ instant: Instant,
+        _ own: inout OwnStandings
+    ) -> Standing? {
+        let history = lineageRecords[position].history
+        guard history.play == nil else { return standing(of: entitlement, at: position, instant) }
+        let standing = own.standing(at: position, instant) {
+            guard identity.owns(lineageRecords[position].owners, at: instant) else { return nil }
+            return history.standing(at: instant, policy: policy.value(at: instant))
+        }
+        return standing.map {
+            history.narrowed(
+                $0,
+                to: entitlement,
+                at: instant,
+                catalogue.value(at: instant),
+                policy.value(at: instant)
+            )
+        }
+    }
+
     /// Returns the earliest later instant at which state, reason, access or confidence differs, and
     /// the end of unbroken access as known now; nil means permanent.
     ///
@@ -190,7 +245,8 @@ public struct CustomerHistory: Sendable {
     private func future(
         of entitlement: String,
         from now: View,
-        _ ahead: Ahead
+        _ ahead: Ahead,
+        _ own: inout OwnStandings
     ) -> (nextChange: Instant?, accessUntil: Instant?) {
         var lineages = BestOverTime(now.standings, ahead.changes)
         var nextChange: Instant?
@@ -206,7 +262,7 @@ public struct CustomerHistory: Sendable {
                 end = max(end, lineages.confirmedEnd)
             }
             if isEndKnown, nextChange != nil { break }
-            lineages.move(to: instant) { standing(of: entitlement, at: $0, instant) }
+            lineages.move(to: instant) { standing(of: entitlement, at: $0, instant, &own) }
             let best = lineages.best ?? .unheardOf(isReconciled: isReconciled(at: instant))
             if nextChange == nil, !best.isSame(as: now.best) { nextChange = instant }
             if !isEndKnown, !best.access, instant < end { (end, isEndKnown) = (instant, true) }
