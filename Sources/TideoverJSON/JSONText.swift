@@ -177,6 +177,8 @@ enum JSONText {
             guard word(left, offset) == word(right, offset) else { return false }
             offset += 8
         }
+        // The last bytes again, together with some of those before.
+        if a.count >= 8 { return word(left, a.count - 8) == word(right, a.count - 8) }
         while offset < a.count {
             guard left[offset] == right[offset] else { return false }
             offset += 1

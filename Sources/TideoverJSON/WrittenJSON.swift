@@ -132,6 +132,19 @@ package struct WrittenJSON {
         return UnsafeBufferPointer(rebasing: text[start..<end])
     }
 
+    /// Reads a string of a known length, without a look at its bytes; the caller verifies them.
+    /// Returns nil, and reads nothing, if the string has another length.
+    package mutating func utf8(count: Int) -> UnsafeBufferPointer<UInt8>? {
+        let end = offset + count + 1
+        guard end < text.count, base[offset] == JSONText.quote, base[end] == JSONText.quote else {
+            return nil
+        }
+        let content = UnsafeBufferPointer(start: base + offset + 1, count: count)
+        offset = end + 1
+        isAfterValue = true
+        return content
+    }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         (0x20..<0x80).contains(byte) && byte != JSONText.quote && byte != JSONText.backslash
     }

@@ -78,6 +78,39 @@ import TideoverJSON
         for text in others { #expect(read(text) == nil, "\(text)") }
     }
 
+    @Test(arguments: 1..<20)
+    func `a name with one other letter is another member`(length: Int) {
+        let name = String(repeating: "x", count: length)
+        let found = WrittenJSON.read(Array("{\"\(name)\":true}".utf8)) {
+            json throws(WrittenJSON.Mismatch) in
+            try json.beginObject()
+            for place in 0..<length {
+                let rest = String(repeating: "x", count: length - place - 1)
+                let other = String(repeating: "x", count: place) + "y" + rest
+                guard !json.nextKey(is: other) else { throw WrittenJSON.Mismatch() }
+            }
+            guard json.nextKey(is: name) else { throw WrittenJSON.Mismatch() }
+            let value = try json.bool()
+            try json.endObject()
+            return value
+        }
+        #expect(found == true)
+    }
+
+    @Test func `a string of another length than expected is left`() {
+        func read(_ text: String, count: Int) -> String? {
+            WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+                guard let known = json.utf8(count: count) else { return try json.string() + "?" }
+                return String(decoding: known, as: UTF8.self)
+            }
+        }
+        #expect(read("\"abc\"", count: 3) == "abc")
+        #expect(read("\"abc\"", count: 2) == "abc?")
+        #expect(read("\"abc\"", count: 4) == "abc?")
+        #expect(read("\"abc", count: 3) == nil)
+        #expect(read("abc\"", count: 3) == nil)
+    }
+
     @Test func `the rest of a text is read after a value`() {
         let text = Array(#"{"a":1,"b":2}"#.utf8)
         let rest = WrittenJSON.read(text, from: 6) { json throws(WrittenJSON.Mismatch) in

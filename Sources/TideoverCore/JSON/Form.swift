@@ -400,7 +400,9 @@ extension Instant: FormValue {
     }
 
     package init(written json: inout WrittenJSON) throws(WrittenJSON.Mismatch) {
-        guard let instant = Instant(rfc3339: try json.utf8()) else { throw WrittenJSON.Mismatch() }
+        let text =
+            if let text = json.utf8(count: Instant.writtenCount) { text } else { try json.utf8() }
+        guard let instant = Instant(rfc3339: text) else { throw WrittenJSON.Mismatch() }
         self = instant
     }
 

@@ -58,9 +58,13 @@ extension Instant {
         return Instant.writable.contains(instant) ? instant : nil
     }
 
+    /// The number of bytes of `rfc3339`.
+    static let writtenCount = 24
+
     /// Reads the form that `rfc3339` has, which most texts have; nil for any other text.
     private static func read(written text: UnsafeBufferPointer<UInt8>) -> Instant? {
-        guard text.count == 24, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+        guard text.count == writtenCount,
+            text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
             text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"),
             text[16] == UInt8(ascii: ":"), text[19] == UInt8(ascii: "."),
             text[23] == UInt8(ascii: "Z")
