@@ -28,16 +28,13 @@ struct HistoryBuilder {
 
     mutating func add(_ fact: Fact) {
         switch fact.assertion {
-        case .term(var term):
-            if fact.mayNamePlan { term.productId = listed(term.productId, by: fact) }
-            terms.append(Observation(term, of: fact))
+        case .term(let term):
+            terms.append(Observation(fact.mayNamePlan ? listed(term, by: fact) : term, of: fact))
             if fact.source == .appReceipt, fact.rank == .store { receipts.insert(fact.assertedAt) }
-        case .outlook(var outlook):
-            if fact.mayNamePlan {
-                outlook.productId = outlook.productId.map { listed($0, by: fact) }
-                outlook.renewsInto = outlook.renewsInto.map { listed($0, by: fact) }
-            }
-            outlooks.append(Observation(outlook, of: fact))
+        case .outlook(let outlook):
+            outlooks.append(
+                Observation(fact.mayNamePlan ? listed(outlook, by: fact) : outlook, of: fact)
+            )
         case .condition(let condition):
             // An unrecognised value must not displace an older recognised one.
             guard let known = condition.known else { return }
@@ -55,6 +52,19 @@ struct HistoryBuilder {
         case .move, .inferredOwner, .inquiry, .playSubscription, .playReplacement, .unrecognised:
             break
         }
+    }
+
+    private func listed(_ term: Term, by fact: Fact) -> Term {
+        var term = term
+        term.productId = listed(term.productId, by: fact)
+        return term
+    }
+
+    private func listed(_ outlook: Outlook, by fact: Fact) -> Outlook {
+        var outlook = outlook
+        outlook.productId = outlook.productId.map { listed($0, by: fact) }
+        outlook.renewsInto = outlook.renewsInto.map { listed($0, by: fact) }
+        return outlook
     }
 
     /// Returns the ID under which the catalogue lists a relayed product. It may have been listed,
@@ -101,7 +111,8 @@ struct HistoryBuilder {
     // MARK: Terms
 
     private func seenTerms(_ names: TermNames) -> [TermDraft] {
-        let activeNotices = Set(activeNotices)
+        // They only undo revocations.
+        let activeNotices = revocations.isEmpty ? [] : Set(activeNotices)
         let ends = RelayedEnds(outlooks, conditions, refunds: revocations.map(\.value), names)
         let records = groupedTerms(names).map { key, stated in
             let words = ends.counted(stated, of: key) { ($0.value, $0.assertedAt, $0.rank) }
@@ -125,8 +136,10 @@ struct HistoryBuilder {
                 !$0.value.isRevoked && $0.rank == newest.rank && !$0.isRelayedEnd
             }
             record.cleanSignings = clean.map(\.assertedAt)
-            record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
-                .map(\.assertedAt)
+            if !activeNotices.isEmpty {
+                record.cleanNotices = clean.filter { activeNotices.contains($0.evidence) }
+                    .map(\.assertedAt)
+            }
             record.takeEnds(of: stated, rank: newest.rank)
             record.plannedGrace =
                 catalogue.value(at: complete.value.start)[complete.value.productId]?.grace
@@ -469,11 +482,16 @@ private struct EndIndex {
         return equals.filter(isKnown).max() ?? first.position
     }
 
+    /// Inlined, so that its closure is not allocated.
+    @inline(__always)
     private func near(
         _ instant: Instant
     ) -> some Sequence<(distance: UInt64, position: Int)> {
         let first = terms.endOfPrefix { $0.end < instant - LineageHistory.sameEnd }
-        return terms[first...].prefix { $0.end <= instant + LineageHistory.sameEnd }.lazy
+        let latest = instant + LineageHistory.sameEnd
+        var end = first
+        while end < terms.count, terms[end].end <= latest { end += 1 }
+        return terms[first..<end].lazy
             .map { (distance: UInt64(($0.end - instant).count.magnitude), position: $0.position) }
     }
 }
