@@ -101,12 +101,12 @@ public struct Wording: Hashable, Sendable {
 
     /// Returns the title in a language.
     public func title(in language: MessageLanguage) -> String {
-        language[screen.key].title(values, language, showsTimes)
+        language[screen.key].title(values, language.formats, showsTimes)
     }
 
     /// Returns the message in a language.
     public func message(in language: MessageLanguage) -> String {
-        language[screen.key].message(values, language, showsTimes)
+        language[screen.key].message(values, language.formats, showsTimes)
     }
 
     private var values: MessageText.Values { screen.arguments }

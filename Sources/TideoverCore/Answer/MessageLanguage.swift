@@ -85,7 +85,9 @@ extension MessageLanguage: CustomStringConvertible {
 }
 
 /// A language's rules for dates, lengths and prices, as patterns with `{name}` for each part.
-struct MessageFormats: Sendable {
+///
+/// A class, because languages are passed on often, and their rules are large to copy.
+final class MessageFormats: Sendable {
     static let english = MessageLanguage.english.formats
 
     enum Unit: String, CaseIterable { case year, month, week, day }

@@ -116,29 +116,29 @@ public struct MessageText: Hashable, Sendable {
 
     func title(
         _ values: Values,
-        _ language: MessageLanguage,
+        _ formats: MessageFormats,
         _ showsTimes: Bool
     ) -> String {
-        fill(title, values, language, showsTimes)
+        fill(title, values, formats, showsTimes)
     }
 
     func message(
         _ values: Values,
-        _ language: MessageLanguage,
+        _ formats: MessageFormats,
         _ showsTimes: Bool
     ) -> String {
-        fill(message, values, language, showsTimes)
+        fill(message, values, formats, showsTimes)
     }
 
     private func fill(
         _ template: String,
         _ values: Values,
-        _ language: MessageLanguage,
+        _ formats: MessageFormats,
         _ showsTimes: Bool
     ) -> String {
         Self.fill(template) { name in
             values.first { $0.name.rawValue == name }.map {
-                language.formats.text($0.value, showsTimes: showsTimes)
+                formats.text($0.value, showsTimes: showsTimes)
             }
         }
     }
@@ -161,16 +161,19 @@ public struct MessageText: Hashable, Sendable {
         _ template: UnsafeBufferPointer<UInt8>,
         _ value: (String) -> String?
     ) -> String? {
-        var text: String?
+        var text: [UInt8] = []
         var rest = template[...]
         while let open = rest.firstIndex(of: UInt8(ascii: "{")),
             let close = rest[open...].firstIndex(of: UInt8(ascii: "}"))
         {
+            if text.isEmpty { text.reserveCapacity(template.count + 32) }
+            text.append(contentsOf: rest[..<open])
             let name = String(decoding: rest[(open + 1)..<close], as: UTF8.self)
-            let filled = (text ?? "") + String(decoding: rest[..<open], as: UTF8.self)
-            text = filled + (value(name) ?? "")
+            if let value = value(name) { text.append(contentsOf: value.utf8) }
             rest = rest[(close + 1)...]
         }
-        return text.map { $0 + String(decoding: rest, as: UTF8.self) }
+        guard rest.startIndex > 0 else { return nil }
+        text.append(contentsOf: rest)
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -43,8 +43,8 @@ extension MessageLanguage {
         let showsTimes = message.string != Self.english[key].message(values, .english, false)
         let own = self[key]
         let texts = [
-            (title, own.title(values, self, showsTimes)),
-            (message, own.message(values, self, showsTimes)),
+            (title, own.title(values, formats, showsTimes)),
+            (message, own.message(values, formats, showsTimes)),
         ]
         let labels = [label].compactMap { node in
             node.flatMap { node in own.label.map { (node, $0) } }
