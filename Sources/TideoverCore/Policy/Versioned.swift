@@ -57,10 +57,13 @@ public struct Versioned<Value: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// Returns the value in effect at an instant; before any was, the first.
-    public func value(at instant: Instant) -> Value {
+    public func value(at instant: Instant) -> Value { versions[position(at: instant)].value }
+
+    /// Returns the position of the version in effect at an instant.
+    func position(at instant: Instant) -> Int {
         var place = versions.count - 1
         while place > 0, versions[place].effectiveAt > instant { place -= 1 }
-        return versions[place].value
+        return place
     }
 
     /// Returns the versions known at an instant; before any was known, the first one learned.

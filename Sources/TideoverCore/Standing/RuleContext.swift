@@ -19,9 +19,8 @@ struct RuleContext {
     /// is awaited as long after that.
     static let pause = Milliseconds.days(60)
 
-    init(history: LineageHistory, instant: Instant, policy: Policy) {
-        let term = history.governingBoughtTerm(at: instant)
-        self.init(history, instant, PolicyLengths(policy), term)
+    init(history: LineageHistory, instant: Instant, policy: PolicyLengths) {
+        self.init(history, instant, policy, history.governingBoughtTerm(at: instant))
     }
 
     private init(
@@ -46,7 +45,7 @@ struct RuleContext {
         at instant: Instant,
         policy: Policy
     ) -> (standing: Standing, now: RuleContext) {
-        let now = RuleContext(history: history, instant: instant, policy: policy)
+        let now = RuleContext(history: history, instant: instant, policy: PolicyLengths(policy))
         let standing = TermRule.standing(now)
         return now.covered(instead: standing) ?? (standing, now)
     }

@@ -83,8 +83,16 @@ struct LineageSteps: Sendable {
         self.catalogue = catalogue
         self.policy = policy
         names = StableDigest(of: history.lineage)
-        let addOns = history.play?.addOns
-        all = Self.changes(of: history, catalogue, policy).compactMap { instant in
+        let changes = Self.changes(of: history, catalogue, policy)
+        guard let play = history.play else {
+            let lengths = policy.versions.map { PolicyLengths($0.value) }
+            all = changes.map {
+                history.step(from: $0, lengths[policy.position(at: $0)])
+            }
+            return
+        }
+        let addOns = play.addOns
+        all = changes.compactMap { instant in
             history.step(from: instant, policy.value(at: instant), without: addOns)
         }
     }
@@ -190,16 +198,7 @@ extension LineageHistory {
         _ policy: Policy,
         without addOns: Set<String>?
     ) -> Step? {
-        guard let addOns else {
-            let now = RuleContext(history: self, instant: instant, policy: policy)
-            let standing = TermRule.standing(now)
-            return Step(
-                from: instant,
-                standing: standing,
-                term: now.term,
-                covered: now.covered(instead: standing)?.standing
-            )
-        }
+        guard let addOns else { return step(from: instant, PolicyLengths(policy)) }
         let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
         let decision =
             decision(at: instant, policy: policy, where: isMain)
@@ -213,6 +212,18 @@ extension LineageHistory {
                 addOns: living(addOns, beside: term, at: instant, policy)
             )
         }
+    }
+
+    /// Returns the step of a lineage that is not on Google Play.
+    fileprivate func step(from instant: Instant, _ policy: PolicyLengths) -> Step {
+        let now = RuleContext(history: self, instant: instant, policy: policy)
+        let standing = TermRule.standing(now)
+        return Step(
+            from: instant,
+            standing: standing,
+            term: now.term,
+            covered: now.covered(instead: standing)?.standing
+        )
     }
 
     private func living(
