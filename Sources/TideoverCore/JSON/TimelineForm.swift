@@ -52,7 +52,7 @@ extension Transition {
         writer.field("confidence", confidence.rawValue)
         writer.said("productId", productId)
         writer.said("previousProductId", previousProductId)
-        writer.field("entitlements", .array(entitlements.map(JSONValue.string)))
+        writer.field("entitlements", array: { for name in entitlements { $0.value(name) } })
         writer.said("from", from?.rawValue)
         writer.said("money", money)
         writer.said("durationMilliseconds", duration?.count)
@@ -62,7 +62,7 @@ extension Transition {
         }
         writer.said("storefront", storefront)
         writer.field("familyShared", isFamilyShared)
-        writer.field("evidence", .array(evidence.map { JSONValue.string($0.hex) }))
+        writer.field("evidence", array: { for id in evidence { $0.value(id.hex) } })
     }
 }
 

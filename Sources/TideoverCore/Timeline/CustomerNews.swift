@@ -78,7 +78,7 @@ extension CustomerTimeline {
     ) -> CustomerNews {
         let told = Told(sent)
         let (moves, reminders) = (moves, reminders)
-        let ahead = lineages.flatMap(\.expected)
+        let ahead = lineages.count == 1 ? lineages[0].expected : lineages.flatMap(\.expected)
         let happened = happened(ahead, reminders, moves, plan)
         return CustomerNews(
             corrected: told.undone(where: happened),

@@ -45,7 +45,7 @@ public struct CustomerTimeline: Sendable {
         self.lineages = lineages
         self.lineageRecords = lineageRecords
         reconciledAt = history.reconciledAt
-        transitions = story.transitions.inOrder(by: Transition.isEarlier)
+        transitions = story.transitions.inOrder
         issues = story.issues
     }
 

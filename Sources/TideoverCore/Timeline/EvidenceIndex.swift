@@ -5,7 +5,9 @@ struct Proof: Hashable, Sendable {
     let learnedAt: Instant
 
     init(_ evidence: [EvidenceID], learnedAt: Instant) {
-        self.evidence = evidence.count > 1 ? Set(evidence).sorted() : evidence
+        let inOrder = evidence.count > 1 ? evidence.sorted() : evidence
+        let isOnce = zip(inOrder, inOrder.dropFirst()).allSatisfy { $0 != $1 }
+        self.evidence = isOnce ? inOrder : Set(evidence).sorted()
         self.learnedAt = learnedAt
     }
 }
@@ -19,12 +21,13 @@ struct EvidenceIndex: Sendable {
 
     /// Creates the index of a history's facts.
     init(_ history: LineageHistory, _ facts: [Fact]) {
-        var learned = [EvidenceID: Instant](minimumCapacity: history.terms.count)
+        // Most messages have several facts.
+        var learned = [EvidenceID: Instant](minimumCapacity: facts.count / 2 + 1)
         var needsCollection = false
         for position in facts.indices {
             if position == 0 || !facts[position].isFrom(sameEvidenceAs: facts[position - 1]) {
-                let known = learned[facts[position].evidence] ?? facts[position].learnedAt
-                learned[facts[position].evidence] = min(known, facts[position].learnedAt)
+                let at = facts[position].learnedAt
+                Self.reduce(&learned[facts[position].evidence, default: at], to: at)
             }
             switch facts[position].assertion {
             case .reversal, .grant, .playSubscription, .playPurchase, .playNotice:
@@ -37,6 +40,10 @@ struct EvidenceIndex: Sendable {
         self.history = history
         self.learned = learned
         collected = needsCollection ? CollectedEvidence(facts) : nil
+    }
+
+    private static func reduce(_ instant: inout Instant, to other: Instant) {
+        instant = min(instant, other)
     }
 
     /// Returns the observations of a term itself, without those derived from grants and from
@@ -79,13 +86,17 @@ struct EvidenceIndex: Sendable {
 
     /// Returns proof that its renewal failed.
     func failure(of record: TermRecord) -> Proof {
-        let outlooks = record.outlooks.filter { $0.value.isFailing(termEnd: record.end) }
-        let conditions = record.conditions.filter(\.value.isFailing)
+        var reports: [(evidence: EvidenceID, assertedAt: Instant)] = []
+        for word in record.outlooks where word.value.isFailing(termEnd: record.end) {
+            reports.append((word.evidence, word.assertedAt))
+        }
+        for word in record.conditions where word.value.isFailing {
+            reports.append((word.evidence, word.assertedAt))
+        }
         let first = record.firstFailure
         return Proof(
-            outlooks.filter { $0.assertedAt == first }.map(\.evidence)
-                + conditions.filter { $0.assertedAt == first }.map(\.evidence),
-            learnedAt: earliest((outlooks.map(\.evidence) + conditions.map(\.evidence)))
+            reports.filter { $0.assertedAt == first }.map(\.evidence),
+            learnedAt: earliest(reports.lazy.map(\.evidence))
         )
     }
 

@@ -54,7 +54,7 @@ public struct LineageTimeline: Sendable {
         reopensIssues = builder.reopensIssues
         let refunds = Refunds(steps: steps, evidenceIndex: evidenceIndex).transitions
         let told = refunds.isEmpty ? builder.transitions : builder.transitions + refunds
-        let all = told.inOrder(by: Transition.isEarlier)
+        let all = told.inOrder
         let ahead = all.endOfPrefix { $0.at <= until }
         transitions = ahead == all.count ? all : Array(all[..<ahead])
         expected = Array(all[ahead...])

@@ -128,10 +128,22 @@ public struct Transition: Hashable, Sendable, Identifiable {
 
     func concerns(_ entitlement: String) -> Bool { entitlements.contains(entitlement) }
 
-    /// Orders transitions oldest first, and by kind at one instant.
-    static func isEarlier(_ a: Transition, _ b: Transition) -> Bool {
-        if a.at != b.at { return a.at < b.at }
-        return (a.kind.position, a.id) < (b.kind.position, b.id)
+}
+
+extension [Transition] {
+    /// The transitions oldest first, and by kind at one instant.
+    var inOrder: [Transition] {
+        // Positions, because transitions are large to copy.
+        guard !indices.dropFirst().allSatisfy({ !isEarlier($0, than: $0 - 1) }) else { return self }
+        return indices.sorted { a, b in
+            if isEarlier(a, than: b) { return true }
+            return a < b && !isEarlier(b, than: a)
+        }.map { self[$0] }
+    }
+
+    private func isEarlier(_ a: Int, than b: Int) -> Bool {
+        if self[a].at != self[b].at { return self[a].at < self[b].at }
+        return (self[a].kind.position, self[a].id) < (self[b].kind.position, self[b].id)
     }
 }
 
