@@ -85,13 +85,10 @@ public struct CustomerHistory: Sendable {
         let standings: [Standing?]
         let best: Standing
         let pending: [Snapshot.Pending]
-
-        var counsel: Counsel {
-            Counsel(standings: standings.compactMap(\.self), isPending: !pending.isEmpty)
-        }
+        let counsel: Counsel
 
         /// The access given by hand that ended after the best standing.
-        var given: Standing? { standings.compactMap(\.self).given(after: best) }
+        var given: Standing? { counsel.standings.given(after: best) }
     }
 
     /// The standings of the lineages themselves, evaluated once for all entitlements.
@@ -113,7 +110,11 @@ public struct CustomerHistory: Sendable {
                 return known[position][place].standing
             }
             let standing = evaluate()
-            known[position].insert((instant, standing), at: place)
+            if place == known[position].count {
+                known[position].append((instant, standing))
+            } else {
+                known[position].insert((instant, standing), at: place)
+            }
             return standing
         }
     }
@@ -126,12 +127,14 @@ public struct CustomerHistory: Sendable {
         let standings = lineageRecords.indices.map { position in
             standing(of: entitlement, at: position, instant, &own)
         }
+        let owned = standings.compactMap(\.self)
+        let pending = pending(for: entitlement, at: instant)
         return View(
             instant: instant,
             standings: standings,
-            best: standings.compactMap(\.self).best
-                ?? .unheardOf(isReconciled: isReconciled(at: instant)),
-            pending: pending(for: entitlement, at: instant)
+            best: owned.best ?? .unheardOf(isReconciled: isReconciled(at: instant)),
+            pending: pending,
+            counsel: Counsel(standings: owned, isPending: !pending.isEmpty)
         )
     }
 
@@ -477,11 +480,17 @@ public struct Snapshot: Hashable, Sendable {
     /// entitlement, the next day of a trial's countdown, the end of a wait, a delayed prompt, or
     /// the end of a planned message.
     public var validUntil: Instant? {
-        let changes = entitlements.flatMap { entitlement in
-            [entitlement.nextChange, entitlement.standing.trial?.nextTick(after: asOf)]
-                + entitlement.pending.map(\.until)
+        var earliest = promptAt
+        func limit(_ instant: Instant?) {
+            if let instant { earliest = min(earliest ?? instant, instant) }
         }
-        return (changes + [promptAt] + plan.map(\.until)).compactMap(\.self).min()
+        for entitlement in entitlements {
+            limit(entitlement.nextChange)
+            limit(entitlement.standing.trial?.nextTick(after: asOf))
+            for purchase in entitlement.pending { limit(purchase.until) }
+        }
+        for message in plan { limit(message.until) }
+        return earliest
     }
 }
 

@@ -32,7 +32,6 @@ package struct Counsel: Hashable, Sendable {
     package let standings: [Standing]
     /// Whether a purchase for it awaits payment or approval.
     package let isPending: Bool
-
     package init(standings: [Standing], isPending: Bool = false) {
         self.standings = standings
         self.isPending = isPending
@@ -45,6 +44,7 @@ package struct Counsel: Hashable, Sendable {
     package var advice: (kind: Advice.Kind, about: Standing)? {
         guard let best = standings.best else { return nil }
         if best.state == .active { return adviceOnActive(best) }
+        let own = own
         // A customer who paused one purchase may have to pay for another.
         if let failing = own.filter({ $0.isFailing }).best { return (.fixPayment, failing) }
         guard !best.access else { return nil }

@@ -173,11 +173,12 @@ extension LineageHistory {
     ) -> Standing {
         guard standing.state == .never else {
             if unlocks(standing, entitlement, at: instant, catalogue) { return standing }
-            if isUnlisted(standing, at: instant, in: catalogue), standing.access {
+            let isUnlisted = isUnlisted(standing, at: instant, in: catalogue)
+            if isUnlisted, standing.access {
                 return unlistedStanding(standing, entitlement, policy)
             }
             return awaited(standing, entitlement, at: instant, catalogue, policy)
-                ?? former(of: standing, entitlement, at: instant, catalogue)
+                ?? former(of: standing, entitlement, at: instant, catalogue, isUnlisted)
         }
         return isAboutAnotherProduct(standing, entitlement, catalogue)
             ? notEntitled(standing) : standing
@@ -223,16 +224,25 @@ extension LineageHistory {
         of standing: Standing,
         _ entitlement: String,
         at instant: Instant,
-        _ catalogue: Catalogue
+        _ catalogue: Catalogue,
+        _ isUnlisted: Bool
     ) -> Standing {
         let terms = seenTerms
-        let before = terms.last {
-            $0.effectiveStart <= instant && unlocks($0, entitlement, catalogue) && !isOvertaken($0)
+        // Most terms are of one product.
+        var other: String?
+        let before = terms.last { record in
+            guard record.effectiveStart <= instant,
+                record.entitlement != nil
+                    || record.term.productId != other
+            else { return false }
+            if unlocks(record, entitlement, catalogue) { return !isOvertaken(record) }
+            if record.entitlement == nil, record.unlocksAnything { other = record.term.productId }
+            return false
         }
         let present = standing
         var standing = notEntitled(standing)
         guard let before else {
-            guard isUnlisted(present, at: instant, in: catalogue) else { return standing }
+            guard isUnlisted else { return standing }
             return unlistedStanding(present, entitlement, Policy())
         }
         // An assumed change of product never denies access with confidence `confirmed`.
