@@ -73,15 +73,24 @@ enum JSONText {
 
     /// Returns the first byte that JSON requires to be escaped; nil if there is none.
     static func firstToEscape(in text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        guard let base = text.base.baseAddress else { return nil }
         var at = text.startIndex
-        if let base = text.base.baseAddress {
-            while at + 8 <= text.endIndex {
-                let stops = escapes(in: word(base, at))
-                guard stops == 0 else { return at + stops.trailingZeroBitCount / 8 }
-                at += 8
-            }
+        while at + 8 <= text.endIndex {
+            let stops = escapes(in: word(base, at))
+            guard stops == 0 else { return at + stops.trailingZeroBitCount / 8 }
+            at += 8
         }
-        return text[at...].firstIndex { $0 < 0x20 || $0 == quote || $0 == backslash }
+        if text.count >= 8 {
+            // The last bytes again, together with some of those before.
+            let last = text.endIndex - 8
+            let stops = escapes(in: word(base, last))
+            return stops == 0 ? nil : last + stops.trailingZeroBitCount / 8
+        }
+        while at < text.endIndex {
+            if base[at] < 0x20 || base[at] == quote || base[at] == backslash { return at }
+            at += 1
+        }
+        return nil
     }
 
     /// Returns a mask with its lowest set bit in the first byte that must be escaped: a control
