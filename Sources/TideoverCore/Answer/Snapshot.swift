@@ -64,7 +64,7 @@ public struct CustomerHistory: Sendable {
         let entitlements = zip(names, views).map { name, now in
             entitlement(name, now, ahead, &own, in: presentation.store)
         }
-        let counsels = zip(names, views).map { ($0, $1.counsel) }
+        let counsels = zip(names, views).map { (entitlement: $0, counsel: $1.counsel) }
         let prompting = prompting(counsels, at: instant, presentation)
         return Snapshot(
             customer: customer,

@@ -158,8 +158,7 @@ final class TermDraft {
 final class TermRecord: Sendable {
     let key: TermKey
     /// The newest observation of the highest rank, completed by the others of that rank.
-    let term: Term
-    let rank: Rank
+    private let word: Observation<Term>
     /// Nil for a lifetime.
     let end: Instant?
     /// The entitlement that an operator granted; nil for a sold term.
@@ -193,6 +192,8 @@ final class TermRecord: Sendable {
     /// The observation that states when grace ends, with its end.
     let grace: Observation<Outlook>?
     private let graceTurns: [(at: Instant, isKept: Bool)]
+    /// Whether any observation says that it was revoked.
+    private let mayBeTakenBack: Bool
     /// The subject of the standings that it decides; nil for a period that Google Play's reads
     /// report.
     let subject: Standing.Subject?
@@ -201,14 +202,13 @@ final class TermRecord: Sendable {
     init(_ draft: TermDraft, of lineage: Lineage? = nil) {
         subject = lineage.map { lineage in
             Standing.Subject(
-                draft.entitlement == nil ? draft.term.productId : nil,
+                draft.entitlement == nil ? draft.word.value.productId : nil,
                 draft.entitlement,
                 lineage
             )
         }
         key = draft.key
-        term = draft.term
-        rank = draft.rank
+        word = draft.word
         end = draft.end
         entitlement = draft.entitlement
         firstAsserted = draft.firstAsserted
@@ -227,7 +227,13 @@ final class TermRecord: Sendable {
         failure = draft.failure
         grace = draft.grace
         graceTurns = draft.graceTurns
+        mayBeTakenBack =
+            !draft.revocations.isEmpty
+            || draft.conditions.contains { $0.value.status == .revoked }
     }
+
+    var term: Term { word.value }
+    var rank: Rank { word.rank }
 
     /// When the first observation of a failure of this term was asserted, if any.
     var firstFailure: Instant? { failure.first }
@@ -323,6 +329,7 @@ final class TermRecord: Sendable {
     /// until something newer undoes it. A status in the same evidence as a revocation concerns that
     /// revocation.
     func takenBack(at instant: Instant, pace: Pace) -> TakenBack? {
+        guard mayBeTakenBack else { return nil }
         if let revocation = revocation(at: instant, pace: pace) {
             return TakenBack(since: revocation.date, cause: revocation.cause, rank: rank)
         }

@@ -43,7 +43,8 @@ struct TransitionBuilder: Sendable {
     init(_ steps: LineageSteps, _ evidenceIndex: EvidenceIndex) {
         self.steps = steps
         self.evidenceIndex = evidenceIndex
-        told.reserveCapacity(steps.history.terms.count)
+        // A term is entered, and may fail, end or be cancelled.
+        told.reserveCapacity(2 * steps.history.terms.count + 4)
     }
 
     /// The billing issues so far; empty for family-shared purchases.
