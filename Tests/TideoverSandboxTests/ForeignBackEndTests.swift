@@ -177,6 +177,49 @@ import TideoverSignatures
         #expect(requests.last == "GET /who/ben-1")
     }
 
+    @Test func `a scenario ends early if every push is refused and none was accepted`()
+        async throws
+    {
+        let (pushes, isAccepting) = (Locked(0), Locked(false))
+        let backEnd = ForeignBackEnd(
+            handler: { request in
+                guard request.path.hasSuffix("google-play") else { return Response() }
+                pushes.withLock { $0 += 1 }
+                let isFirst = pushes.withLock { $0 } == 1
+                return Response(status: isFirst && isAccepting.withLock { $0 } ? 200 : 404)
+            },
+            deliverPath: "/apple",
+            readPath: "/who/{customer}"
+        )
+        let scenario = try Scenario(
+            reading: Array(
+                """
+                { scenario: "A case", source: "a page", app: { id: "cards" },
+                  googlePlay: { packageName: "com.example.cards",
+                    subscriptions: { "cards.pro": { entitlements: ["premium"], basePlans: {
+                      monthly: { period: "P1M", price: "9.99 USD" } } } } },
+                  customers: { ben: {} }, start: "2026-05-01T10:00:00Z",
+                  steps: [
+                    { do: "buy" },
+                    { at: "2026-06-02T10:00:00Z", expect: { premium: { access: true } } },
+                  ] }
+                """.utf8
+            )
+        )
+        for accepts in [false, true] {
+            isAccepting.withLock { $0 = accepts }
+            pushes.withLock { $0 = 0 }
+            var target = backEnd.target(for: scenario)
+            target.refusalLimit = 20
+            let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
+                .run(scenario)
+            #expect(report.isGivenUp == !accepts)
+            #expect(!report.passed)
+            #expect(pushes.withLock { accepts ? $0 > 20 : $0 == 20 })
+            #expect(report.verdicts.isEmpty == !accepts)
+        }
+    }
+
     @Test func `an empty place is refused`() {
         for text in ["", ".", "a..b", ".a"] { #expect(AccessPlace(text) == nil) }
     }

@@ -7,6 +7,8 @@ public struct ScenarioReport: Hashable, Sendable {
     public let scenario: Scenario
     /// The trace, earliest first.
     public let moments: [TraceEntry]
+    /// Whether the scenario ended early, because no delivery of a store was accepted.
+    package let isGivenUp: Bool
 
     /// Whether every expectation was met, the store performed or refused each action as required,
     /// and every notification was accepted.

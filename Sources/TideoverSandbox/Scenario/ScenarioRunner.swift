@@ -48,7 +48,7 @@ public struct ScenarioRunner: Sendable {
     private func played(_ scenario: Scenario) async throws(SignatureRefusal) -> ScenarioPlay {
         var play = await ScenarioPlay(scenario, target, authority)
         await play.tellClock()
-        for step in scenario.steps { try await play.take(step) }
+        for step in scenario.steps where !play.isGivenUp { try await play.take(step) }
         try await play.settle()
         return play
     }
@@ -94,12 +94,17 @@ struct ScenarioPlay {
     var losesPushes = false
     /// The number of events read, by customer.
     var eventsRead: [String: Int] = [:]
+    private var refusals: RefusalCount
+
+    /// Whether the system under test accepts nothing from a store, and the scenario ends early.
+    var isGivenUp: Bool { refusals.isFull }
 
     init(_ scenario: Scenario, _ target: ScenarioTarget, _ authority: SandboxAuthority) async {
         self.scenario = scenario
         self.target = target
         dial = target.pace?.dial(from: scenario.start) ?? .identity
         now = scenario.start
+        refusals = RefusalCount(limit: target.refusalLimit)
         store = SimulatedAppStore(
             scenario.app.store,
             seed: scenario.seed,
@@ -135,7 +140,11 @@ struct ScenarioPlay {
 
     /// Returns the report of everything until now.
     fileprivate mutating func takeReport() -> ScenarioReport {
-        ScenarioReport(scenario: scenario, moments: takeMoments().withPushesTakenLater)
+        ScenarioReport(
+            scenario: scenario,
+            moments: takeMoments().withPushesTakenLater,
+            isGivenUp: isGivenUp
+        )
     }
 
     /// Returns the trace entries added since the last call.
@@ -148,6 +157,7 @@ struct ScenarioPlay {
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
         let step = target.tellsAccessAlone ? step.askingForAccess : step
         try await pass(until: max(step.at, now))
+        guard !isGivenUp else { return }
         var visited: Reading?
         if let action = step.action { visited = try await perform(action, step) }
         guard step.isJudged, let customer = customer(step.customer)
@@ -177,8 +187,10 @@ struct ScenarioPlay {
 
     /// Advances the stores and all deliveries, each event at its own instant.
     mutating func pass(until instant: Int64) async throws(SignatureRefusal) {
-        while let next = await nextWork(), next < instant { try await reach(max(next, now)) }
-        try await reach(instant)
+        while !isGivenUp, let next = await nextWork(), next < instant {
+            try await reach(max(next, now))
+        }
+        if !isGivenUp { try await reach(instant) }
     }
 
     /// The next instant at which a store or RevenueCat does something by itself.
@@ -197,12 +209,13 @@ struct ScenarioPlay {
 
     private mutating func reach(_ instant: Int64) async throws(SignatureRefusal) {
         await target.pace?.wait(until: instant, dial)
-        while let attempt = try await store.advance(to: instant) {
+        while !isGivenUp, let attempt = try await store.advance(to: instant) {
             now = await store.now
             await deliver(attempt)
         }
+        guard !isGivenUp else { return }
         now = instant
-        while let attempt = try await googlePlay?.store.advance(to: instant) {
+        while !isGivenUp, let attempt = try await googlePlay?.store.advance(to: instant) {
             await push(attempt)
         }
         while let attempt = await revenueCat?.relay.advance(to: instant) { await hand(attempt) }
@@ -232,7 +245,9 @@ struct ScenarioPlay {
     }
 
     mutating func note(_ customer: String?, _ happening: TraceEntry.Happening) {
-        moments.append(TraceEntry(at: now, customer: customer, happening: happening))
+        let entry = TraceEntry(at: now, customer: customer, happening: happening)
+        refusals.add(entry)
+        moments.append(entry)
     }
 }
 

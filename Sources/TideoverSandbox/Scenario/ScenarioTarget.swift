@@ -46,6 +46,9 @@ public struct ScenarioTarget: Sendable {
     /// Whether its answers report only access for each entitlement. If so, only access is checked,
     /// and a required state is reduced to access.
     public var tellsAccessAlone = false
+    /// Ends a scenario after so many deliveries of one store if none was accepted; nil for never.
+    /// Pub/Sub repeats each message for a week.
+    package var refusalLimit: Int?
 
     /// Creates a system with Tideover's own paths.
     public init(

@@ -71,6 +71,8 @@ enum SandboxRun {
                 + "during the scenarios, at one address for all of Google and the App Store Server "
                 + "API. With --authority FOLDER they keep their keys there: root.der and "
                 + "AuthKey_REHEARSAL1.p8 for the App Store, service-account.json for Google.",
+            "A run stops early with the scenarios of a store if the back end accepts none of its "
+                + "notifications. It prints what to check.",
             "Exit code 0 if every expectation of every file holds; 1 if one fails; 65 if a "
                 + "file is not a scenario, and the others are still played; 66 if a file does not "
                 + "exist; 73 if the file of --junit cannot be written, checked before the start; 2 "
@@ -96,6 +98,7 @@ enum SandboxRun {
         }
         progress.finish()
         await visitor?.storeServer.close()
+        visitor?.reviewAnswers()
         if arguments[json] {
             output.write(json(of: played).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {

@@ -98,6 +98,8 @@ struct TargetOptions {
     var pace: ScenarioPace?
     private let backEnd: ForeignBackEnd
     private let output: Output
+    /// What the back end has done in this run.
+    private let tally = Locked(DeliveryTally())
 
     /// Returns nil if no back end is named.
     init?(_ arguments: Arguments, _ output: Output) throws {
@@ -151,9 +153,11 @@ struct TargetOptions {
     }
 
     /// Returns the back end as a target of the scenario runner, with the stores behind the front.
-    /// `tellClock` receives the store's time as well, in milliseconds since 1970.
+    /// `limit` ends the scenario early if so many deliveries of a store were refused and none
+    /// accepted. `tellClock` receives the store's time as well, in milliseconds since 1970.
     func target(
         for scenario: Scenario,
+        endingAfterRefusals limit: Int? = nil,
         tellClock: @escaping @Sendable (Int64) -> Void = { _ in }
     ) throws -> ScenarioTarget {
         let storeServer = storeServer
@@ -163,6 +167,7 @@ struct TargetOptions {
             tellClock(now)
         }
         target.pace = pace
+        target.refusalLimit = limit
         target.meetStore = { api in storeServer.meet(appStore: api) }
         target.googlePlay.meetGoogle = { google in storeServer.meet(google: google) }
         if let folder {
@@ -178,21 +183,49 @@ struct TargetOptions {
 
     /// Reasons to skip a scenario.
     enum Omission: CaseIterable {
-        case device, revenueCat
+        case device, revenueCat, appStoreRefused, googlePlayRefused
 
         /// The reason, for people, after the number of skipped scenarios.
         var words: String {
             switch self {
             case .device: "only Tideover can play a device's actions"
             case .revenueCat: "only Tideover can play RevenueCat's messages"
+            case .appStoreRefused: "the back end accepts no notification of the App Store"
+            case .googlePlayRefused: "the back end accepts no notification of Google Play"
             }
         }
     }
 
     /// Returns why a scenario is skipped; nil if it runs.
     func omission(of scenario: Scenario) -> Omission? {
-        guard scenario.needsDevice else { return nil }
-        return scenario.revenueCat == nil ? .device : .revenueCat
+        guard !scenario.needsDevice else {
+            return scenario.revenueCat == nil ? .device : .revenueCat
+        }
+        let tally = tally.withLock { $0 }
+        if scenario.googlePlay != nil {
+            return tally.refusesAll(of: .googlePlay) ? .googlePlayRefused : nil
+        }
+        return tally.refusesAll(of: .appStore) ? .appStoreRefused : nil
+    }
+
+    /// Adds a played scenario to the tally, and reports once which store's deliveries are refused.
+    private func review(_ report: ScenarioReport) {
+        let (before, after) = tally.withLock { tally in
+            let before = tally
+            tally.add(report)
+            return (before, tally)
+        }
+        for sender in DeliveryResult.Sender.allCases where !before.refusesAll(of: sender) {
+            if let advice = after.advice(on: sender) { output.message("tideover: \(advice)") }
+        }
+    }
+
+    /// Reports why no answer of the whole run could be compared.
+    func reviewAnswers() {
+        let advice = tally.withLock { $0.advice(onAnswersAt: backEnd.access?.text) }
+        guard let lines = advice?.split(separator: "\n").map({ TextLayout.visible(String($0)) })
+        else { return }
+        output.message("tideover: \(lines.joined(separator: "\n"))")
     }
 
     /// Plays a scenario from start to end. Returns the report and the clock's last instant.
@@ -205,9 +238,13 @@ struct TargetOptions {
             output.message("tideover: \(TextLayout.visible(scenario.name)): \(length) in all")
         }
         let end = Locked(scenario.start)
-        let target = try target(for: scenario) { now in end.withLock { $0 = now } }
+        let target = try target(
+            for: scenario,
+            endingAfterRefusals: DeliveryTally.refusalLimit
+        ) { now in end.withLock { $0 = now } }
         let runner = ScenarioRunner(target: target, authority: authority)
         let report = try await runner.run(scenario)
+        review(report)
         return (report, Instant(millisecondsSince1970: end.withLock { $0 }))
     }
 
