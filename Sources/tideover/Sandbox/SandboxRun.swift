@@ -173,14 +173,18 @@ enum SandboxRun {
         for scenario in played { table.add(row(scenario, printer)) }
         output.print(table)
         let passed = played.count(where: \.passed)
-        output.print("\n\(passed) of \(played.count) scenarios passed.")
+        let tried = played.count { $0.omission == nil }
+        output.print("\n\(passed) of \(tried) scenarios passed.")
         for omission in TargetOptions.Omission.allCases {
             let omitted = played.count { $0.omission == omission }
             guard omitted > 0 else { continue }
             let verb = omitted == 1 ? "was" : "were"
             output.print("\(omitted) \(verb) not played: \(omission.words).")
         }
-        output.print("\"naive\" counts the moments at which a check of the expiry date would err.")
+        output.print(
+            "\"naive\" counts the moments at which a check of the expiry date would lock out an "
+                + "entitled customer, or serve another."
+        )
     }
 
     private static func row(
