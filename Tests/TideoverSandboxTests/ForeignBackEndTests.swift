@@ -220,6 +220,43 @@ import TideoverSignatures
         }
     }
 
+    @Test func `a step in which only time passes ends with a request of the new time`()
+        async throws
+    {
+        let clocks = Locked<[String]>([])
+        let backEnd = ForeignBackEnd(
+            handler: { request in
+                clocks.withLock { $0.append(request.headers[ForeignBackEnd.clockHeader] ?? "none") }
+                return Response(body: Array("{}".utf8))
+            },
+            deliverPath: "/in",
+            readPath: "/who/{customer}"
+        )
+        let stage = try Scenario(
+            stage: Array(
+                """
+                { scenario: "A case", source: "a page",
+                  app: { id: "cards", bundleId: "com.example.cards" },
+                  products: { "cards.pro": { entitlements: ["premium"], group: "pro", period: "P1M",
+                              price: "9.99 USD" } },
+                  customers: { anna: {} }, start: "2026-05-01T10:00:00Z" }
+                """.utf8
+            )
+        ) { _ in [] }
+        let session = await ScenarioSession(
+            stage,
+            target: backEnd.target(for: stage),
+            authority: try SandboxAuthority()
+        )
+        _ = try await session.take(Array(#"{ at: "2026-05-20T10:00:00Z" }"#.utf8))
+        #expect(clocks.withLock { $0 } == ["2026-05-20T10:00:00.000Z"])
+        // The notification of a purchase has the time already.
+        _ = try await session.take(Array(#"{ do: "subscribe" }"#.utf8))
+        let later = clocks.withLock { $0 }
+        #expect(Set(later.dropFirst()).count == 1)
+        #expect(later.count == 3)
+    }
+
     @Test func `an empty place is refused`() {
         for text in ["", ".", "a..b", ".a"] { #expect(AccessPlace(text) == nil) }
     }

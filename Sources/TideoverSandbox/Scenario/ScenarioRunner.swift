@@ -95,6 +95,8 @@ struct ScenarioPlay {
     /// The number of events read, by customer.
     var eventsRead: [String: Int] = [:]
     private var refusals: RefusalCount
+    /// The time of the last request; nil before the first.
+    private var statedAt: Int64?
 
     /// Whether the system under test accepts nothing from a store, and the scenario ends early.
     var isGivenUp: Bool { refusals.isFull }
@@ -238,7 +240,18 @@ struct ScenarioPlay {
     }
 
     /// Sets the clock of the system under test to the stores' time, or to its own clock at a pace.
-    func tellClock() async { await target.setClock(dial.shown(now)) }
+    mutating func tellClock() async {
+        statedAt = now
+        await target.setClock(dial.shown(now))
+    }
+
+    /// Sends a request with the stores' time, unless the last request had it. A system that reads
+    /// the time from requests, or the stores' clock at intervals, then answers by the new time.
+    mutating func stateTime() async {
+        guard target.pace == nil, statedAt != now, let first = scenario.customers.first
+        else { return }
+        _ = await read(first)
+    }
 
     func customer(_ name: String?) -> StoreCustomer? {
         name.flatMap { name in scenario.customers.first { $0.name == name } }
@@ -503,7 +516,7 @@ extension ScenarioPlay {
         )
     }
 
-    func read(_ customer: StoreCustomer) async -> Reading {
+    mutating func read(_ customer: StoreCustomer) async -> Reading {
         await tellClock()
         return await reading(
             of: customer,

@@ -76,6 +76,7 @@ public actor ScenarioSession {
                 + session.playing { play in
                     for step in steps { try await play.take(step) }
                     try await play.settle()
+                    await play.stateTime()
                 }
         }
     }
@@ -97,6 +98,7 @@ public actor ScenarioSession {
             return try await session.playing { play in
                 try await play.pass(until: max(next, play.now))
                 try await play.settle()
+                await play.stateTime()
             }
         }
     }
