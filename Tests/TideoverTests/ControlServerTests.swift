@@ -222,6 +222,10 @@ import TideoverSandbox
         let (wrong, fifth) = await run(["control", "subscripe"] + url)
         #expect(wrong == .data)
         #expect(fifth.messages.captured.contains(#"did you mean "subscribe"?"#))
+        let past = "to=2020-01-01T00:00:00Z"
+        let (back, refusal) = await run(["control", "advance", past] + url)
+        #expect(back == .data)
+        #expect(refusal.messages.captured.contains("cannot go back to 2020-01-01 00:00:00"))
         let (nearly, order) = await run(["control", "nextEvnt"] + url)
         #expect(nearly == .data)
         #expect(order.messages.captured.contains(#"did you mean "nextEvent"?"#))

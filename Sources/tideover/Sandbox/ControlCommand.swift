@@ -16,9 +16,15 @@ enum ControlCommand: Hashable {
 
     private static let verbs = ["nextEvent", "advance", "speed"]
 
-    /// Returns a suggestion for a step whose action is nearly the name of a command; nil for other
-    /// errors.
-    static func fault(nearly error: ScenarioError) -> Fault? {
+    /// Returns the error in words about a command: a step into the past, or one whose action is
+    /// nearly the name of a command. Nil for other errors, whose own words fit.
+    static func fault(for error: ScenarioError) -> Fault? {
+        if case .goesBack(let instant, let now) = error.reason {
+            return Fault(
+                description: "the store's clock is at \(InstantText.writeForPeople(now)) and "
+                    + "cannot go back to \(InstantText.writeForPeople(instant))"
+            )
+        }
         guard case .unknown(let verb, .action, suggestion: nil, allowed: _) = error.reason,
             let order = closestName(to: verb, among: verbs)
         else { return nil }

@@ -207,7 +207,7 @@ struct ControlServer {
         } catch let fault as ControlCommand.Fault {
             return .document(["fault": .string("\(fault)")], status: 422)
         } catch let error as ScenarioError {
-            let words = ControlCommand.fault(nearly: error)?.description ?? error.description
+            let words = ControlCommand.fault(for: error)?.description ?? error.description
             return .document(["fault": .string(words)], status: 422)
         } catch let refusal as AheadOfClock {
             return .document(["fault": .string("\(refusal)")], status: 422)
