@@ -68,6 +68,8 @@ import TideoverDoctor
         #expect(told.contains("tideover serve --config \(config)"))
         #expect(told.contains("$(cat \(folder.path)/secret.key)"))
         #expect(told.contains("https://YOUR-HOST/v1/apps/cards/notifications/app-store"))
+        #expect(told.contains("version 2, for the sandbox:"))
+        #expect(output.messages.captured.contains("only the sandbox is served. For production"))
         let list = Output(capturingAs: .plain)
         let listed = await Tideover.program.run(["keys", "list", "--config", config], output: list)
         #expect(listed == .success)

@@ -269,8 +269,9 @@ private struct NewFiles {
         output.print("  curl -H \"Authorization: Bearer $(cat \(secretKey))\" \\")
         output.print("    'http://127.0.0.1:8080/v1/apps/\(wish.id)/customers/u_42\(sandbox)'")
         if wish.bundleId != nil {
+            let environments = wish.servesProduction ? "production and the sandbox" : "the sandbox"
             output.print("\nApp Store Connect: your app, App Information, App Store Server")
-            output.print("Notifications, version 2, for production and the sandbox:")
+            output.print("Notifications, version 2, for \(environments):")
             output.print("  \(wish.notificationURL("app-store"))")
         }
         if wish.packageName != nil {

@@ -70,6 +70,13 @@ struct NewConfiguration: Hashable {
     /// The values to add before the configuration is complete.
     var toComplete: [String] {
         var lines: [String] = []
+        if !servesProduction {
+            lines.append(
+                "only the sandbox is served. For production set appStore.appAppleId, the number in "
+                    + "the app's App Store URL, and add \"production\" to environments in "
+                    + "tideover.json"
+            )
+        }
         if products.isEmpty, storeKit == nil { lines.append("add your products to tideover.json") }
         if publicURL == nil { lines.append("set server.publicURL in tideover.json") }
         if packageName != nil {
