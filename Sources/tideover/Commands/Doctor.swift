@@ -78,8 +78,13 @@ enum Doctor {
     // MARK: Looking
 
     private static func findings(_ arguments: Arguments, _ output: Output) async -> [Finding] {
+        let path: String
         do {
-            let path = try ConfigurationFile.path(arguments)
+            path = try ConfigurationFile.path(arguments)
+        } catch {
+            return problem(error)
+        }
+        do {
             let (configuration, settings) = try ConfigurationFile.loadWithSettings(path, arguments)
             let machine = try await machine(configuration, output)
             let probe = StoreProbe(
