@@ -95,9 +95,23 @@ import TideoverSignatures
         let output = Output(capturingAs: .plain)
         let code = await Tideover.program.run(["doctor", "--config", path], output: output)
         #expect(code == .success)
-        #expect(output.results.captured.hasPrefix("check "))
+        #expect(output.results.captured.hasPrefix("verdict  check"))
         #expect(output.results.captured.contains("\(database) at its first start"))
         #expect(output.messages.captured.hasPrefix("tideover: problems: 0, warnings: "))
+    }
+
+    @Test func `a terminal of 80 columns has room for the sentences`() async throws {
+        _ = try write("long-enough-to-be-a-secret", to: "hook.txt")
+        let path = try configuration(
+            #"webhooks: [{ url: "https://example.com/a", secretFile: "hook.txt" }]"#
+        )
+        let terminal = Terminal(isInteractive: true, usesColour: false, width: 80)
+        let output = Output(capturingAs: terminal)
+        _ = await Tideover.program.run(["doctor", "--offline", "--config", path], output: output)
+        let lines = output.results.captured.split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 })
+        #expect(lines.contains { $0.hasPrefix("ok       secret-file webhooks[0].secretFile:") })
+        #expect(lines.contains { $0.count > 60 })
     }
 
     @Test func `an invalid configuration is the only finding`() async throws {

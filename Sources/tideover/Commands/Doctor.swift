@@ -303,13 +303,17 @@ enum Doctor {
     // MARK: Printing
 
     private static func table(_ findings: [Finding]) -> Table {
-        var table = Table([Table.Column("check"), Table.Column("verdict"), Table.Column("found")])
+        // A column of its own for the check, such as the path of a secret, would leave too little
+        // width for the sentences.
+        var table = Table([Table.Column("verdict"), Table.Column("check, and what it found")])
         for finding in findings {
             let subject = finding.subject.map { " \($0)" } ?? ""
             table.add(
-                Table.Cell("\(finding.check.rawValue)\(subject)"),
                 Table.Cell(finding.verdict.rawValue, style(of: finding.verdict)),
-                Table.Cell(finding.advice.map { "\(finding.detail). \($0)" } ?? finding.detail)
+                Table.Cell(
+                    "\(finding.check.rawValue)\(subject): "
+                        + (finding.advice.map { "\(finding.detail). \($0)" } ?? finding.detail)
+                )
             )
         }
         return table
