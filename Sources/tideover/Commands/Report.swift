@@ -120,9 +120,12 @@ enum Report {
         parameters: [app, ConfigurationFile.parameter, AdminClient.server, json, csv],
         notes: [
             "A lockout is a time in which the server denied what the store granted, as known "
-                + "now. The table compares it with a check of the newest expiry date, and with a "
-                + "relay such as RevenueCat. Minutes count for every purchase and each entitlement "
-                + "that it unlocks.",
+                + "now. The table compares it with a check of the newest expiry date, and with "
+                + "RevenueCat, by its messages to the server; the line is 0 without any. Minutes "
+                + "count for every purchase and each entitlement that it unlocks.",
+            "The causes: the store kept access in grace; its message had not been received; it "
+                + "stated the access only later; or every message had been received, and the "
+                + "conclusion was another.",
             AdminClient.note,
         ],
         run: { arguments, output in

@@ -4,9 +4,12 @@ import TideoverJSON
 /// Prints the lockout report.
 enum LockoutPrinter {
     private static let judges = [
-        ("ours", "ours"), ("expiryCheck", "an expiry check's"), ("relay", "a relay's"),
+        ("ours", "Tideover"), ("expiryCheck", "expiry check"), ("relay", "RevenueCat"),
     ]
-    private static let causes = ["grace", "notHeard", "saidLater", "judgement"]
+    private static let causes = [
+        ("grace", "in grace"), ("notHeard", "message not received"), ("saidLater", "stated later"),
+        ("judgement", "other conclusion"),
+    ]
 
     // MARK: For people
 
@@ -67,8 +70,8 @@ enum LockoutPrinter {
     }
 
     private static func causes(of judge: JSONValue?) -> String {
-        let parts = causes.filter { (judge?["causes"]?[$0]?.double ?? 0) > 0 }
-            .map { "\($0) \(number(judge?["causes"]?[$0]))" }
+        let parts = causes.filter { (judge?["causes"]?[$0.0]?.double ?? 0) > 0 }
+            .map { "\($0.1) \(number(judge?["causes"]?[$0.0]))" }
         return parts.isEmpty ? "-" : parts.joined(separator: ", ")
     }
 
@@ -90,7 +93,7 @@ enum LockoutPrinter {
                 "app", "environment", "policy", "policy_since", "judge", "minutes",
                 "entitled_minutes", "purchases_denied", "of",
             ]
-            + causes.map { "\($0)_minutes" }
+            + causes.map { "\($0.0)_minutes" }
         let rows = (report["rows"]?.array ?? []).flatMap { row in
             parts(of: row).flatMap { part in judges.map { cells(row, part, $0.0) } }
         }
@@ -103,6 +106,6 @@ enum LockoutPrinter {
             row["app"], row["environment"], part.version?["fingerprint"] ?? .string("all"),
             part.version?["effectiveAt"], .string(name), judge?["minutes"],
             figures["entitledMinutes"], judge?["purchases"], figures["purchases"],
-        ] + causes.map { judge?["causes"]?[$0] }
+        ] + causes.map { judge?["causes"]?[$0.0] }
     }
 }
