@@ -8,6 +8,15 @@ import TideoverJSON
 @Suite struct PrinterTests {
     private func node(_ text: String) throws -> JSONNode { try JSONDocument(Array(text.utf8)).root }
 
+    @Test func `a report without rows has a sentence below its titles`() {
+        for print in [RecoveryPrinter.print, ChurnPrinter.print, TrialPrinter.print] {
+            let output = Output(capturingAs: .plain)
+            print(["rows": []], output)
+            #expect(output.results.captured.hasPrefix("app"))
+            #expect(output.messages.captured.hasPrefix("tideover: no "))
+        }
+    }
+
     @Test func `entitlements without purchases share one line`() throws {
         let answer = try node(
             """

@@ -212,6 +212,7 @@ enum RecoveryPrinter {
             )
         }
         output.print(table)
+        if table.isEmpty { output.message("tideover: no renewal failed in this range") }
         printMoney(groups, dimensions, output)
         output.unpriced([("failed renewals", groups.map { $0.group["withoutPrice"] })])
     }
@@ -313,6 +314,7 @@ enum ChurnPrinter {
             )
         }
         output.print(table)
+        if table.isEmpty { output.message("tideover: no customer was subscribed at the start") }
     }
 
     static func csv(_ report: JSONValue) -> String {
@@ -354,6 +356,7 @@ enum TrialPrinter {
             table.add((place + figures).map { Table.Cell($0) })
         }
         output.print(table)
+        if table.isEmpty { output.message("tideover: no free trial has begun") }
     }
 
     static func csv(_ report: JSONValue) -> String {

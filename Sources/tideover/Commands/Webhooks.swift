@@ -259,6 +259,7 @@ enum Webhooks {
                 )
             }
             output.print(table)
+            if table.isEmpty { output.message("tideover: no delivery was attempted yet") }
         }
     }
 
