@@ -204,6 +204,22 @@ import TideoverStorage
         await next.close()
     }
 
+    @Test func `a clock that advances by years between two requests does not stop the run`()
+        async throws
+    {
+        let rehearsed = try RehearsedStore()
+        let time = TestTime(movesClock: true)
+        try await silence(rehearsed, time, days: 40)
+        let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
+        // The second window of the history waits for its turn.
+        time.leap(by: .days(800))
+        let report = try await backEnd.backfill()
+        #expect(report?["status"]?.string == "completed")
+        #expect(report?["stopped"]?["code"]?.string == nil)
+        #expect(time.clock.now > RehearsedStore.start + .days(800))
+        await backEnd.close()
+    }
+
     @Test func `requests of one kind stay within the rate limit`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)

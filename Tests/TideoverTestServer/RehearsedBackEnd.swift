@@ -89,6 +89,7 @@ final class TestTime: Sendable {
     private let movesClock: Bool
     private let end = Locked<Instant>(.distantFuture)
     private let stands = Locked(false)
+    private let leap = Locked<Milliseconds?>(nil)
     /// The event of the log with which time stops; nil for none.
     private let lastEvent = Locked<String?>(nil)
 
@@ -101,6 +102,9 @@ final class TestTime: Sendable {
 
     /// Makes every sleep after an instant fail, as if cancelled.
     func end(at instant: Instant) { end.withLock { $0 = instant } }
+
+    /// Makes the next sleep move the clock by a length, as a simulated store's clock may.
+    func leap(by length: Milliseconds) { leap.withLock { $0 = length } }
 
     /// Makes sleepers wait, so that no time passes, from when an event is logged until `pass()`.
     func stand(fromLogging event: String) { lastEvent.withLock { $0 = event } }
@@ -123,6 +127,11 @@ final class TestTime: Sendable {
         let length = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
         nanoseconds.withLock { $0 += length }
         if movesClock { clock.now = clock.now + Milliseconds(length / 1_000_000) }
+        let leapt = leap.withLock { leap in
+            defer { leap = nil }
+            return leap
+        }
+        if let leapt { clock.now = clock.now + leapt }
         await Task.yield()
     }
 }

@@ -58,6 +58,12 @@ package struct AppStoreAPIFailure: Error, Sendable {
         }
     }
 
+    /// Whether no request was sent, because the store no longer keeps notifications from its start.
+    package var isStartTooOld: Bool {
+        guard case .unaskable(.startTooOld) = reason else { return false }
+        return true
+    }
+
     /// The store's error code, if it is known.
     package var knownCode: AppStoreErrorCode? {
         guard case .refused(let code, _) = reason else { return nil }

@@ -38,8 +38,10 @@ extension Backfiller {
             return try await pages(askable(mark), onlyFailures: onlyFailures, step)
         } catch let failure as AppStoreAPIFailure {
             // Retry once: from the first page, or with the shortest history that every store has.
+            // A simulated store's clock may advance by years before the request is sent.
             mark = try cursors.history(step.rawValue)
             switch failure.knownCode {
+            case _ where failure.isStartTooOld: mark.window = nil
             case .invalidPaginationToken, .paginationTokenExpired: break
             case .startDateTooFarInPast where mark.place != nil: mark.window = nil
             case .startDateTooFarInPast:

@@ -23,12 +23,13 @@ extension PlayPoller {
     /// a response does not either, but the next walk starts at the same place. The walk stops after
     /// `mostFailures` tokens without a response, and if the store throttles or rejects the account.
     func readVoidedPurchases() async throws {
+        // Before the clock is read: a simulated store's clock may advance by years meanwhile.
+        try await limiter.admit(.voidedPurchases)
         let begun = timing.clock()
         let earliest = begun - VoidedPurchaseFilter.reach + Self.margin
         let finished = try cursors.instant(Self.voids)
         let start = max(earliest, finished.map { $0 - Self.overlap } ?? earliest)
         let filter = VoidedPurchaseFilter(start: min(start, begun - Self.margin))
-        try await limiter.admit(.voidedPurchases)
         // The tokens that the next run queries again.
         var unread: Set<PlayToken> = []
         let isWhole: Bool
