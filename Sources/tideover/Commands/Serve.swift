@@ -49,6 +49,9 @@ enum Serve {
                 + "reloads the configuration like `tideover reload`.",
             "It creates a socket beside the database, with .sock added to the name. Commands "
                 + "of the same user connect to it without a key.",
+            "Exit code 0 after SIGTERM or SIGINT; 66 if the configuration does not exist; 69 if "
+                + "the address is in use; 73 if another process has the database open; 78 if the "
+                + "configuration is invalid.",
         ],
         run: run
     )
