@@ -94,6 +94,15 @@ package enum TextLayout {
         return pieces
     }
 
+    /// Returns a number and its noun, in the plural unless the number is 1: "1 day", "0 days".
+    package static func counted(
+        _ count: some BinaryInteger,
+        _ noun: String,
+        plural: String? = nil
+    ) -> String {
+        "\(count) \(count == 1 ? noun : plural ?? "\(noun)s")"
+    }
+
     /// Cuts a text to at most `limit` columns, with `...` in place of the removed part.
     package static func truncated(_ text: String, to limit: Int) -> String {
         guard width(of: text) > limit else { return text }

@@ -13,7 +13,8 @@ extension Finding {
     /// Reports a usable configuration with its notices.
     package static func configuration(_ configuration: Configuration) -> [Finding] {
         let ids = configuration.apps.map(\.id).joined(separator: ", ")
-        return [Finding(.configuration, .ok, "it is valid and has the apps \(ids)")]
+        let noun = configuration.apps.count == 1 ? "app" : "apps"
+        return [Finding(.configuration, .ok, "it is valid and has the \(noun) \(ids)")]
             + configuration.notices.map { Finding(.configuration, .warning, $0) }
     }
 
@@ -50,7 +51,8 @@ extension Finding {
             .products,
             of: app.id,
             .ok,
-            "\(products.count) of them unlock \(unlocked.isEmpty ? "nothing" : unlocked)"
+            "\(counted(products.count, "product")) \(products.count == 1 ? "unlocks" : "unlock") "
+                + (unlocked.isEmpty ? "nothing" : unlocked)
         )
     }
 
@@ -530,7 +532,8 @@ extension Finding {
         return Finding(
             .clientAddresses,
             .warning,
-            "\(count) requests had X-Forwarded-For from a peer that is not a trusted proxy",
+            "\(counted(count, "request")) had X-Forwarded-For from a peer that is not a trusted "
+                + "proxy",
             advice: "List your proxies in server.trustedProxies; otherwise all their clients share "
                 + "one rate limit."
         )
@@ -543,7 +546,8 @@ extension Finding {
             return Finding(
                 .revocation,
                 .problem,
-                "\(certificates.revoked) certificates that signed data are revoked; new data is rejected",
+                "\(counted(certificates.revoked, "certificate")) that signed data "
+                    + "\(certificates.revoked == 1 ? "is" : "are") revoked; new data is rejected",
                 advice: "The log names them. Check who sends the data, and Apple's announcements."
             )
         }
@@ -553,7 +557,7 @@ extension Finding {
             return Finding(
                 .revocation,
                 .warning,
-                "\(failing) certificates could not be checked at their last request, "
+                "\(counted(failing, "certificate")) could not be checked at their last request, "
                     + "\(unchecked) of them without a current answer",
                 advice: "Allow outgoing HTTP to ocsp.apple.com; the log has the reason. Data is "
                     + "accepted meanwhile."

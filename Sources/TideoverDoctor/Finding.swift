@@ -72,4 +72,9 @@ package struct Finding: Hashable, Sendable {
         self.detail = detail
         self.advice = advice
     }
+
+    /// Returns a number and its noun, in the plural unless the number is 1.
+    static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
 }

@@ -92,7 +92,8 @@ private struct BasePlanComparison {
                 .ok,
                 plans.isEmpty
                     ? "Google Play sells no subscription"
-                    : "the \(plans.count) base plans of Google Play match the catalogue"
+                    : "the catalogue matches \(Finding.counted(plans.count, "base plan")) of "
+                        + "Google Play"
             )
         ]
     }
@@ -165,7 +166,7 @@ private struct BasePlanComparison {
                 .billingGrace,
                 .warning,
                 "Google Play states no grace for \(plan.name), so its default applies; the "
-                    + "catalogue has \(own) days",
+                    + "catalogue has \(Finding.counted(own, "day"))",
                 advice: "Set the grace period of the base plan in the Play Console."
             )
         case (0, nil):
@@ -181,7 +182,8 @@ private struct BasePlanComparison {
             return finding(
                 .billingGrace,
                 .problem,
-                "Google Play grants \(plan.name) no grace, and the catalogue has \(own) days",
+                "Google Play grants \(plan.name) no grace, and the catalogue has "
+                    + Finding.counted(own, "day"),
                 advice:
                     "Set the grace period of the base plan in the Play Console, or remove "
                     + "`grace` from the catalogue."
@@ -191,7 +193,8 @@ private struct BasePlanComparison {
             return finding(
                 .billingGrace,
                 .problem,
-                "Google Play grants \(plan.name) \(stated) days of grace; the catalogue has "
+                "Google Play grants \(plan.name) \(Finding.counted(stated, "day")) of grace; "
+                    + "the catalogue has "
                     + (own.map { "\($0)" } ?? "none"),
                 advice: "Write grace: \"P\(stated)D\" \(entry(of: plan)), or change the setting."
             )

@@ -27,7 +27,7 @@ extension Finding {
                 .ok,
                 count == 0
                     ? "nothing was bought yet"
-                    : "it has all \(count) products that were bought"
+                    : "it has every product that was bought: \(count)"
             )
         }
         let more = unknown.count > 1 ? ", and \(unknown.count - 1) more" : ""
@@ -35,7 +35,8 @@ extension Finding {
             .catalogue,
             of: subject,
             .problem,
-            "\(first.value) periods of \(first.key) were bought, but it lacks that product\(more)",
+            "\(Finding.counted(first.value, "period")) of \(first.key) "
+                + "\(first.value == 1 ? "was" : "were") bought, but it lacks that product\(more)",
             advice: "Add it to apps[].products. Until then policy.unknownProduct decides, with "
                 + "the reason `unknownProduct`."
         )
@@ -131,14 +132,19 @@ private struct GraceComparison {
             guard product.graceDays != days else { return nil }
             return finding(
                 mismatch,
-                "App Store Connect grants \(id) \(days) days, and the catalogue has \(product.graceWords)",
+                "App Store Connect grants \(id) \(Finding.counted(days, "day")), and the catalogue "
+                    + "has \(product.graceWords)",
                 advice: "Write grace: \"P\(days)D\" there, or change the setting."
             )
         }
         guard wrong.isEmpty else { return wrong }
         let limit = setting.isForPaidOnly ? ", and none after a free trial" : ""
         return [
-            finding(.ok, "App Store Connect grants \(days) days\(limit), like the catalogue")
+            finding(
+                .ok,
+                "App Store Connect grants \(Finding.counted(days, "day"))\(limit), like the "
+                    + "catalogue"
+            )
         ]
     }
 
@@ -191,12 +197,13 @@ private struct GraceComparison {
             )
         case .granted: return finding(.ok, "\(when) came with grace, \(alike)")
         case .days(let days) where days == product.graceDays:
-            return finding(.ok, "\(when) came with \(days) days, \(alike), like the catalogue")
+            let days = Finding.counted(days, "day")
+            return finding(.ok, "\(when) came with \(days), \(alike), like the catalogue")
         case .days(let days):
             return finding(
                 mismatch,
-                "\(when) came with \(days) days, \(alike), and the catalogue has "
-                    + product.graceWords,
+                "\(when) came with \(Finding.counted(days, "day")), \(alike), and the catalogue "
+                    + "has \(product.graceWords)",
                 advice:
                     "Write grace: \"P\(days)D\" there, or change the setting in App Store Connect."
             )
@@ -212,7 +219,7 @@ extension Product {
         }
     }
 
-    fileprivate var graceWords: String { graceDays.map { "\($0) days" } ?? "none" }
+    fileprivate var graceWords: String { graceDays.map { Finding.counted($0, "day") } ?? "none" }
 
     /// The App Store grants weekly subscriptions at most six days.
     fileprivate var isWeekly: Bool {

@@ -11,8 +11,8 @@ extension Finding {
         guard let sdk = app.revenueCat?.sdk else { return nil }
         let faults = OfferingFaults(sdk, app.catalogue).sentences
         guard let first = faults.first else {
-            let count = sdk.offerings.count
-            return Finding(.offerings, of: app.id, .ok, "\(count) offerings have known products")
+            let offerings = counted(sdk.offerings.count, "offering")
+            return Finding(.offerings, of: app.id, .ok, "the products of \(offerings) are known")
         }
         let more = faults.count > 1 ? ", and \(faults.count - 1) more" : ""
         return Finding(
@@ -47,11 +47,12 @@ extension Finding {
             difference(key, node, app.catalogue)
         }
         guard let first = differences.sorted().first else {
+            let products = counted(listed.count, "product")
             return Finding(
                 .entitlements,
                 of: app.id,
                 .ok,
-                "\(listed.count) products unlock what they do at RevenueCat"
+                "\(products) \(listed.count == 1 ? "unlocks" : "unlock") the same as at RevenueCat"
             )
         }
         let more = differences.count > 1 ? ", and \(differences.count - 1) more" : ""
@@ -86,7 +87,8 @@ extension Finding {
         return Finding(
             .sdkRequests,
             .warning,
-            "\(count) requests were of an unknown SDK, or for a path that is not served",
+            "\(counted(count, "request")) \(count == 1 ? "was" : "were") of an unknown SDK, or for "
+                + "a path that is not served",
             advice:
                 "The log names them: `unsupported request of RevenueCat's SDK`. Update Tideover "
                 + "before apps with that SDK are released."

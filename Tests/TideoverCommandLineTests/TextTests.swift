@@ -3,6 +3,15 @@ import Testing
 @testable import TideoverCommandLine
 
 @Suite struct TextLayoutTests {
+    @Test func `a counted noun is in the plural unless there is one`() {
+        #expect(TextLayout.counted(0, "day") == "0 days")
+        #expect(TextLayout.counted(1, "day") == "1 day")
+        #expect(TextLayout.counted(Int64(2), "day") == "2 days")
+        let plural = "pieces of evidence"
+        #expect(TextLayout.counted(1, "piece of evidence", plural: plural) == "1 piece of evidence")
+        #expect(TextLayout.counted(3, "piece of evidence", plural: plural) == "3 \(plural)")
+    }
+
     @Test(arguments: [
         ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("한", 2), ("👍🏽", 2),
         ("👨‍👩‍👧", 2), ("\u{2764}\u{FE0F}", 2), ("\u{200B}", 0), ("\n", 0), ("Ω→", 2), ("ｆ", 2),

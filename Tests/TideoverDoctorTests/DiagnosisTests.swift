@@ -245,7 +245,7 @@ import TideoverStorage
         let lifetime = Product(entitlements: ["plus"], kind: .nonConsumable)
         let good = finding(["a": monthly, "b": lifetime])
         #expect(good.verdict == .ok)
-        #expect(good.detail == "2 of them unlock plus, premium")
+        #expect(good.detail == "2 products unlock plus, premium")
     }
 
     @Test func `missing TLS roots cause a warning`() {

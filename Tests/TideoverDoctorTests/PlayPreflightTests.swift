@@ -125,7 +125,7 @@ import TideoverSignatures
         ]
         #expect(
             try await told(plans, products) == [
-                "base-plans ok: the 3 base plans of Google Play match the catalogue"
+                "base-plans ok: the catalogue matches 3 base plans of Google Play"
             ]
         )
         // Seven days are a week, and one entry may cover several plans.
@@ -230,7 +230,7 @@ import TideoverSignatures
         let found = try await findings(try api(subscriptions), products)
         #expect(
             lines(found) == [
-                "base-plans ok: the 45 base plans of Google Play match the catalogue"
+                "base-plans ok: the catalogue matches 45 base plans of Google Play"
             ]
         )
     }

@@ -143,7 +143,7 @@ final class OwnershipProgramTests {
         #expect(try run("backup", copy, "--config", path).code == 73)
         let gone = try run("erase", "u_42", "--yes", "--app", "cards", "--config", path)
         #expect(gone.code == 0, "\(gone.messages)")
-        #expect(gone.results.hasPrefix("erased: 1 purchases"))
+        #expect(gone.results.hasPrefix("erased: 1 purchase with "))
         let unknown = try run("erase", "u_43", "--yes", "--app", "cards", "--config", path)
         #expect(unknown.code == 0, "\(unknown.messages)")
         #expect(unknown.results == "nothing was erased: nothing is stored of this customer\n")

@@ -71,7 +71,7 @@ final class ReplayProgramTests {
         let server = "\(running.url)"
         let told = try replay(path, "--server", server)
         #expect(told.code == 0, "\(told.messages)")
-        #expect(told.results.contains("simulated: 1 pieces of evidence state 3 facts"))
+        #expect(told.results.contains("simulated: 3 facts in 1 piece of evidence"))
         #expect(told.results.contains("3 facts would be added"))
         let applied = try replay(path, "--server", server, "--apply", "--json")
         #expect(applied.code == 0, "\(applied.messages)")

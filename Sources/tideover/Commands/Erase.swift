@@ -70,16 +70,24 @@ enum Erase {
             output.print("nothing was erased: nothing is stored of this customer")
             return .success
         }
-        func count(_ name: String) -> Int64 { answer["erased"]?[name]?.int64 ?? 0 }
+        func count(_ name: String, _ noun: String, plural: String? = nil) -> String {
+            TextLayout.counted(answer["erased"]?[name]?.int64 ?? 0, noun, plural: plural)
+        }
+        let rest = [
+            count("events", "event"),
+            count("drift", "difference of devices", plural: "differences of devices"),
+            count("prompts", "prompt"), count("attributes", "attribute"),
+            count("audit", "line of the audit", plural: "lines of the audit"),
+        ]
         output.print(
-            "erased: \(count("purchases")) purchases with \(count("facts")) facts and "
-                + "\(count("evidence")) pieces of evidence, \(count("events")) events, "
-                + "\(count("drift")) differences of devices, \(count("prompts")) prompts, "
-                + "\(count("attributes")) attributes, "
-                + "\(count("audit")) lines of the audit"
+            "erased: \(count("purchases", "purchase")) with \(count("facts", "fact")) and "
+                + count("evidence", "piece of evidence", plural: "pieces of evidence")
+                + ", \(rest.joined(separator: ", "))"
         )
         if kept > 0 {
-            output.print("kept: \(kept) purchases that another customer owned too")
+            output.print(
+                "kept: \(TextLayout.counted(kept, "purchase")) that another customer owned too"
+            )
         }
         return .success
     }

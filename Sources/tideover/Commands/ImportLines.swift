@@ -199,8 +199,11 @@ enum ImportLines {
                 output.message(TextLayout.visible("line \(line): \(detail)"))
             }
             let rest = refusedCount - refused.count
-            if rest > 0 { output.message("and \(rest) more lines were refused") }
-            var words = ["\(lines) lines"]
+            if rest > 0 {
+                let more = TextLayout.counted(rest, "more line")
+                output.message("and \(more) \(rest == 1 ? "was" : "were") refused")
+            }
+            var words = [TextLayout.counted(lines, "line")]
             words += Self.words(added, isTrial ? "would be added" : "added")
             words += Self.words(known, "known already")
             if refusedCount > 0 { words.append("\(refusedCount) refused") }

@@ -340,8 +340,9 @@ enum Migrate {
                 guard source.records > 0 || target.records > 0 else { continue }
                 let isEqual = source == target
                 output.print(
-                    "\(place.app) \(place.environment.rawValue): \(target.records) records, "
-                        + "\(target.customers) customers, answers "
+                    "\(place.app) \(place.environment.rawValue): "
+                        + "\(TextLayout.counted(target.records, "record")), "
+                        + "\(TextLayout.counted(target.customers, "customer")), answers "
                         + "\(target.answerDigest.hex.prefix(16)), \(isEqual ? "equal" : "DIFFERENT")"
                 )
                 areEqual = areEqual && isEqual

@@ -108,7 +108,7 @@ enum PolicyTrial {
             output.print()
             output.print(
                 TextLayout.visible("\(name): ")
-                    + (count == 1 ? "1 customer" : "\(count) customers")
+                    + TextLayout.counted(count, "customer")
                     + " with another access at some time"
             )
             var table = Table([.init(""), .init("now"), .init("tried")])

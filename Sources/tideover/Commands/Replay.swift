@@ -86,17 +86,27 @@ enum Replay {
 
     /// Returns a run's progress in one line.
     private static func progress(_ report: JSONValue) -> String {
-        "\(report["environment"]?.string ?? ""): \(report["evidence"]?.int64 ?? 0) pieces of evidence "
-            + "read, \(report["added"]?["count"]?.int64 ?? 0) facts new"
+        "\(report["environment"]?.string ?? ""): \(evidence(report)) read, "
+            + TextLayout.counted(report["added"]?["count"]?.int64 ?? 0, "new fact")
+    }
+
+    private static func evidence(_ report: JSONValue) -> String {
+        TextLayout.counted(
+            report["evidence"]?.int64 ?? 0,
+            "piece of evidence",
+            plural: "pieces of evidence"
+        )
     }
 
     private static func print(_ report: JSONValue, _ output: Output) {
         var lines = [
-            "\(report["environment"]?.string ?? ""): \(report["evidence"]?.int64 ?? 0) pieces of "
-                + "evidence state \(report["facts"]?.int64 ?? 0) facts"
+            "\(report["environment"]?.string ?? ""): "
+                + "\(TextLayout.counted(report["facts"]?.int64 ?? 0, "fact")) in "
+                + evidence(report)
         ]
         for (code, count) in report["unreadable"]?.object ?? JSONObject() {
-            lines.append("  \(count.int64 ?? 0) pieces are not read any more: \(code)")
+            let pieces = TextLayout.counted(count.int64 ?? 0, "piece")
+            lines.append("  not read any more: \(pieces), \(code)")
         }
         let isApplied = report["applied"]?.bool == true
         lines += list(report["added"], isApplied ? "facts were added" : "facts would be added") {

@@ -148,7 +148,8 @@ private struct ShadowSum {
         if !lines.isEmpty { output.print(table) }
         output.write(
             Array(
-                ("\(customers) customers compared, \(differing) differ; RevenueCat would have locked out "
+                ("\(TextLayout.counted(customers, "customer")) compared, \(differing) "
+                    + "\(differing == 1 ? "differs" : "differ"); RevenueCat would have locked out "
                     + "for \(LockoutPrinter.number(.double(lockoutMinutes))) of "
                     + "\(LockoutPrinter.number(.double(entitledMinutes))) minutes\n").utf8
             )

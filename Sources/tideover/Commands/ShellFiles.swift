@@ -61,7 +61,7 @@ enum ManPages {
                 let text = program.manPage(for: page.path)
                 try FileOutput.write(Array(text.utf8), to: "\(folder)/\(page.name).1")
             }
-            output.message("tideover: wrote \(pages.count) pages")
+            output.message("tideover: wrote \(TextLayout.counted(pages.count, "page"))")
             return .success
         }
         let path = [program.name] + arguments[words]

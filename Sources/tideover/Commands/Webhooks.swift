@@ -303,7 +303,7 @@ enum Webhooks {
             range["from"] = nil
             range["after"] = answer["next"]?.string.map(JSONValue.string)
         } while range["after"] != nil
-        output.message("tideover: \(queued) events will be sent again")
+        output.message("tideover: \(TextLayout.counted(queued, "event")) will be sent again")
         return output.write(answer, asJSON: arguments[json]) { _ in }
     }
 
