@@ -146,9 +146,10 @@ extension CustomerHistory {
             : holdScreen(for: entitlement, standing, at: instant)
         let wording = Wording(screen, showsTimes: history.pace != .real)
         let failedAt = failure(of: standing, for: entitlement, in: history, at: instant)
+        // One arm for all that the payment unlocks, as in the plan and in the report.
         let assignment = policy.value(at: instant).assignment(
             of: identity.primary,
-            for: [entitlement],
+            for: history.entitlements(of: standing, at: instant, in: catalogue.value(at: instant)),
             failedAt: failedAt
         )
         // A locked-out customer is asked in every arm.

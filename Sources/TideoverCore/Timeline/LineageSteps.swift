@@ -169,19 +169,9 @@ struct LineageSteps: Sendable {
         return end
     }
 
-    /// Returns the entitlements of a standing: the granted one, or those of its product and the
-    /// products sold with it.
+    /// Returns the entitlements of a standing, as the catalogue of an instant has them.
     func entitlements(of standing: Standing, at instant: Instant) -> [String] {
-        if let granted = standing.grantedEntitlement { return [granted] }
-        guard let addOns = history.play?.products(at: instant) else {
-            return standing.productId.map { entitlements(of: $0, at: instant) } ?? []
-        }
-        let all = ([standing.productId].compactMap(\.self) + addOns).map {
-            entitlements(of: $0, at: instant)
-        }
-        return all.dropFirst().reduce(all.first ?? []) { found, more in
-            found + more.filter { !found.contains($0) }
-        }
+        history.entitlements(of: standing, at: instant, in: catalogue.value(at: instant))
     }
 
     /// Returns the entitlements of a product at an instant.
@@ -191,6 +181,23 @@ struct LineageSteps: Sendable {
 }
 
 extension LineageHistory {
+    /// Returns the entitlements of a standing: the granted one, or those of its product and the
+    /// products sold with it.
+    func entitlements(
+        of standing: Standing,
+        at instant: Instant,
+        in catalogue: Catalogue
+    ) -> [String] {
+        if let granted = standing.grantedEntitlement { return [granted] }
+        let addOns = play?.products(at: instant) ?? []
+        let all = ([standing.productId].compactMap(\.self) + addOns).map {
+            catalogue[$0]?.entitlements ?? []
+        }
+        return all.dropFirst().reduce(all.first ?? []) { found, more in
+            found + more.filter { !found.contains($0) }
+        }
+    }
+
     /// Returns the step that begins at an instant, decided without add-ons where possible; nil if
     /// nothing decides it. `addOns` is nil for a lineage that is not on Google Play.
     fileprivate func step(

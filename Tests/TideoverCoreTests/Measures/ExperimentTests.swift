@@ -146,8 +146,11 @@ import TideoverLives
 
     private static func prompt(
         _ arm: Experiment.Arm,
-        at instant: Instant
+        at instant: Instant,
+        unlocking entitlements: [String] = ["premium"]
     ) -> Prompt? {
+        var catalogue = AdviceTests.catalogue
+        catalogue.products["monthly"]?.entitlements = entitlements
         let experiment = Experiment(
             id: "words",
             entitlement: "premium",
@@ -155,7 +158,8 @@ import TideoverLives
             arms: [arm, .init("other", weight: 0)]
         )
         let policy = Policy(experiments: [experiment])
-        return AdviceTests.history([StandingTests.failing()], policy: policy)
+        let life = StandingTests.failing()
+        return AdviceTests.history([life], policy: policy, catalogue: catalogue)
             .snapshot(at: instant).prompt
     }
 
@@ -165,6 +169,15 @@ import TideoverLives
         let hard = Self.prompt(holdout, at: PromptTests.graceEnd)
         #expect(hard?.kind == .hard)
         #expect(hard?.experiment?.arm.name == "holdout")
+    }
+
+    @Test func `the arm counts for everything that the failed payment unlocks`() {
+        let both = ["archive", "premium"]
+        let holdout = Experiment.Arm("holdout", isHoldout: true)
+        #expect(Self.prompt(holdout, at: PromptTests.failed, unlocking: both) == nil)
+        let asked = Self.prompt(.init("asked"), at: PromptTests.failed, unlocking: both)
+        #expect(asked?.entitlement == "archive")
+        #expect(asked?.experiment?.arm.name == "asked")
     }
 
     @Test func `an arm's quiet period replaces the policy's, and the prompt names the arm`() {
