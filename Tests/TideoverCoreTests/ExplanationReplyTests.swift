@@ -187,6 +187,21 @@ import TideoverLives
         #expect(life.standing("2026-06-25").accessUntil == "2026-06-01")
     }
 
+    @Test func `a failed payment keeps access until grace ends, also if it succeeded later`()
+        throws
+    {
+        var life = StandingTests.failing()
+        life.pay("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-14")
+        #expect(life.standing("2026-06-10").accessUntil == "2026-07-01")
+        #expect(
+            try Self.reply(life, at: "2026-06-10").suffix(2) == [
+                "You keep full access until 17 June 2026.",
+                "If you update your payment method in the store before that, "
+                    + "nothing is interrupted.",
+            ]
+        )
+    }
+
     @Test func `a refund on Google Play after the end is no cause of the end`() throws {
         var life = PlayStandingTests.monthly()
         life.read(.expired, until: "2026-06-01", at: "2026-06-01", order: "GPA.1", by: .customer)

@@ -340,11 +340,17 @@ struct Reply {
         return [before, failure].compactMap(\.self)
     }
 
-    /// Until when access is certain. Google Play moves the expiry during grace.
+    /// Until when access is certain without the payment, also if it is known that the payment
+    /// succeeded after the instant. Google Play moves the expiry during grace.
     private var keptUntil: Instant? {
         guard standing.confidence == .confirmed else { return nil }
-        if case .item = decisionBasis { return standing.graceUntil }
-        return decision.accessUntil
+        switch decisionBasis {
+        case .item: return standing.graceUntil
+        case .term(let now):
+            let unpaid = [standing.graceUntil, now.keptUntil].compactMap(\.self).max()
+            return [unpaid, decision.accessUntil].compactMap(\.self).min()
+        case nil: return decision.accessUntil
+        }
     }
 
     private var keptAccess: [String] {
