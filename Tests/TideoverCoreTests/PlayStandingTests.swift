@@ -294,6 +294,16 @@ import TideoverLives
         #expect(life.standing("2026-08-21").accessUntil == "2026-06-02")
     }
 
+    @Test func `an expiry that moves while the hold goes on adds no access`() {
+        var life = Self.held()
+        life.read(.onHold, until: "2026-07-08", at: "2026-07-08", order: "GPA.1")
+        for day: Instant in ["2026-06-09", "2026-07-07", "2026-07-09"] {
+            #expect(life.told(day) == Self.onHold)
+            #expect(life.standing(day).accessUntil == "2026-06-08")
+        }
+        expectTurn(life, at: "2026-08-07", from: Self.onHold, to: Self.unconfirmed)
+    }
+
     @Test func `a cancellation on hold adds no paid time`() {
         var life = Self.held()
         let over: Instant = "2026-06-20"

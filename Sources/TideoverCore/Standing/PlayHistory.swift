@@ -170,20 +170,22 @@ struct PlayStatement: Sendable {
     /// Keeps the earlier end unless there was a payment.
     ///
     /// Google moves the expiry to the end of the account hold when the hold ends unpaid. A payment
-    /// shows as a new order ID or as an active state.
+    /// shows as a new order ID or as an active state. While the purchase is still on hold, a later
+    /// expiry of the same order adds no access either.
     mutating func keepEnd(of last: PlayStatement, paidBy order: String?) {
-        guard state == .expired || state == .cancelled, let item,
+        guard state == .expired || state == .cancelled || state == .onHold, let item,
             !item.plan.isPrepaid
         else { return }
         let isSameOrder = item.orderId.flatMap { own in order.map { own == $0 } }
         guard isSameOrder != false else { return }
+        let isStillHeld = state == .onHold && last.state == .onHold && isSameOrder == true
         let isOver = state == .expired || expiry <= said
         let hasFailed =
             last.state == .inGrace
             || (last.state == .active || last.state == .cancelled)
                 && isSameOrder == true && cancellation == .system
-        provesNoPayment = last.awaitsPayment || isOver && hasFailed
-        guard provesNoPayment, isOver else { return }
+        provesNoPayment = state != .onHold && (last.awaitsPayment || isOver && hasFailed)
+        guard isStillHeld || provesNoPayment && isOver else { return }
         expiry = min(expiry, last.accessEnd)
     }
 }
