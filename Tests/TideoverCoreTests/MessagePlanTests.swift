@@ -455,6 +455,27 @@ import TideoverLives
         )
     }
 
+    @Test func `another length of reminders concerns periods that begin later`() throws {
+        var life = PlayStandingTests.failing()
+        for day in 2..<7 {
+            let asked = PlayStandingTests.end + .days(Int64(day))
+            life.read(.inGrace, until: asked + .days(1), at: asked, order: "GPA.1")
+        }
+        let changed = PlayStandingTests.end + .hours(12)
+        let shorter = Policy(reminders: .init(graceEnding: .days(2)))
+        let policy = try #require(
+            Versioned(versions: [
+                .init(Policy(), effectiveAt: .distantPast, learnedAt: .distantPast),
+                .init(shorter, effectiveAt: changed, learnedAt: changed),
+            ])
+        )
+        let timeline = Self.timeline([life], until: "2026-06-07T12:00:00Z", policy: policy)
+        let reminders = timeline.news(since: [String]()).unsent.compactMap { happening in
+            if case .reminder(let reminder) = happening { reminder.deadline.at } else { nil }
+        }
+        #expect(reminders == ["2026-06-05"])
+    }
+
     @Test func `a plan is kept by the policy's form, and an empty one leaves no trace`() throws {
         var policy = Policy()
         policy.plan.channels = [.recovered: .app, .holdEntered: .message]

@@ -17,12 +17,13 @@ extension LineageTimeline {
     /// reminder, for family-shared purchases, or for a period that was over when the server first
     /// learned of it.
     var reminders: [Reminder] {
-        let all = steps.all.compactMap { step -> Reminder? in
+        let all = steps.all.indices.compactMap { position -> Reminder? in
+            let step = steps.all[position]
             // Most steps have neither, and are skipped quickly.
             guard let end = step.standing.trial?.endsAt ?? step.standing.graceUntil else {
                 return nil
             }
-            let lengths = steps.policy.value(at: step.from).reminders
+            let lengths = steps.policy.value(at: start(ofPeriodAt: position)).reminders
             guard
                 let deadline = reminder(
                     in: step,
@@ -35,6 +36,16 @@ extension LineageTimeline {
         }
         guard all.count > 1 else { return all }
         return Set(all).sorted { Deadline.isEarlier($0.deadline, $1.deadline) }
+    }
+
+    /// Returns when the period of a step began. A period has a step for each change, such as each
+    /// day of grace on Google Play.
+    private func start(ofPeriodAt position: Int) -> Instant {
+        let step = steps.all[position]
+        let period = steps.all[...position].reversed().prefix {
+            $0.phase == step.phase && $0.term?.key == step.term?.key
+        }
+        return period.last?.from ?? step.from
     }
 
     private func wasKnown(_ step: Step, before end: Instant) -> Bool {
