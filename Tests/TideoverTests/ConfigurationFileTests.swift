@@ -117,18 +117,25 @@ import TideoverCore
         #expect(output.messages.captured.contains("Name one with --app."))
     }
 
-    @Test func `a policy to try is refused with the line, column and key of each problem`()
-        async throws
-    {
+    @Test(arguments: [[], ["--policy"]])
+    func `a policy to try is refused with the line, column and key of each problem`(
+        option: [String]
+    ) async throws {
         let path = try configuration(apps: ["cards": "sandbox"])
         let policy = folder.path + "/longer.json5"
         let text = "{\n  billingRetry: 7,\n  graceFor: '3d',\n}\n"
         try Data(text.utf8).write(to: URL(filePath: policy))
-        let (code, output) = try await run(["policy", "try", policy], config: path)
+        let (code, output) = try await run(["policy", "try"] + option + [policy], config: path)
         #expect(code == .data)
         let messages = output.messages.captured
         #expect(messages.contains("\(policy):2:17: billingRetry: "), "\(messages)")
         #expect(messages.contains("\(policy):3:3: unknown key `graceFor`"), "\(messages)")
+    }
+
+    @Test(arguments: [[], ["longer.json5", "--policy", "longer.json5"]])
+    func `a policy to try is named once`(names: [String]) async throws {
+        let path = try configuration(apps: ["cards": "sandbox"])
+        #expect(try await run(["policy", "try"] + names, config: path).0 == .usage)
     }
 
     @Test(arguments: [

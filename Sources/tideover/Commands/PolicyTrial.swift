@@ -7,10 +7,11 @@ import TideoverServer
 
 /// `tideover policy try`: tests another policy on the stored past.
 enum PolicyTrial {
-    private static let file = Parameter.argument(
+    private static let file = Parameter.optionalArgument(
         "FILE",
         "A policy in the form of `policy` in the configuration; `-` for standard input"
     )
+    private static let named = Parameter.option("--policy", "FILE", "The same as the argument")
     private static let knownNow = Parameter.flag(
         "--known-now",
         "Decide with all messages received so far, not with those received by each instant"
@@ -40,9 +41,13 @@ enum PolicyTrial {
             ),
         ],
         parameters: [
-            file, AppAdminClient.app, ReportMeasures.from, ReportMeasures.to, knownNow,
+            file, named, AppAdminClient.app, ReportMeasures.from, ReportMeasures.to, knownNow,
             ConfigurationFile.parameter,
             CustomerQuestion.environment, AdminClient.server, json,
+        ],
+        usage: [
+            "FILE | --policy FILE [--app ID] [--from INSTANT] [--to INSTANT] [--known-now] "
+                + "[--config FILE] [--environment NAME] [--server URL] [--json]"
         ],
         notes: [
             "Decides the stored facts under both policies and compares them with what the stores, as "
@@ -54,9 +59,10 @@ enum PolicyTrial {
     )
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
+        let path = try policyPath(arguments)
         let asked = try AppAdminClient(arguments, output)
         let environment = try asked.environment(arguments)
-        let policy = try readPolicy(arguments[file], of: asked.app)
+        let policy = try readPolicy(path, of: asked.app)
         var query = [
             QueryItem(name: "environment", value: environment.rawValue),
             QueryItem(name: "knowledge", value: arguments[knownNow] ? "now" : "then"),
@@ -81,6 +87,15 @@ enum PolicyTrial {
             print(answer, output)
         }
         return .success
+    }
+
+    /// Returns the path of the policy, given as the argument or as the option.
+    private static func policyPath(_ arguments: Arguments) throws -> String {
+        switch (arguments[file], arguments[named]) {
+        case (nil, nil): throw arguments.usageError(.missingOneOf(["FILE", "--policy"]))
+        case (_?, _?): throw arguments.usageError(.conflict("FILE", "--policy"))
+        case (let path?, nil), (nil, let path?): return path
+        }
     }
 
     /// Returns the text of a policy, after a check of it.
