@@ -178,7 +178,9 @@ struct PlayStatement: Sendable {
         else { return }
         let isSameOrder = item.orderId.flatMap { own in order.map { own == $0 } }
         guard isSameOrder != false else { return }
-        let isStillHeld = state == .onHold && last.state == .onHold && isSameOrder == true
+        let isStillHeld =
+            state == .onHold && last.state == .onHold && isSameOrder == true
+            && expiry > last.expiry
         let isOver = state == .expired || expiry <= said
         let hasFailed =
             last.state == .inGrace
