@@ -192,7 +192,6 @@ import TideoverLives
     {
         var life = StandingTests.failing()
         life.pay("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-06-14")
-        #expect(life.standing("2026-06-10").accessUntil == "2026-07-01")
         #expect(
             try Self.reply(life, at: "2026-06-10").suffix(2) == [
                 "You keep full access until 17 June 2026.",

@@ -162,10 +162,10 @@ import TideoverLives
     @Test(arguments: [true, false])
     func `a deferred change is presumed for the base plan that follows`(isListed: Bool) {
         var life = Life.play()
-        for plan in ["basic:monthly", "basic:yearly", "pro:monthly"] {
+        for plan in ["light:monthly", "light:yearly", "pro:monthly"] {
             life.catalogue.products[plan] = Product(
                 entitlements: plan == "pro:monthly" ? ["premium", "studio"] : ["premium"],
-                period: plan == "basic:yearly" ? Period(years: 1) : Period(months: 1)
+                period: plan == "light:yearly" ? Period(years: 1) : Period(months: 1)
             )
         }
         let owned = PlayItem(
@@ -173,10 +173,10 @@ import TideoverLives
             basePlan: "monthly",
             expiresAt: Self.end,
             plan: .autoRenewing(isOn: true),
-            replacement: "basic"
+            replacement: "light"
         )
         let next = PlayItem(
-            productId: "basic",
+            productId: "light",
             basePlan: "yearly",
             expiresAt: nil,
             plan: .autoRenewing(isOn: true)
@@ -190,7 +190,7 @@ import TideoverLives
         )
         life.read(read, at: Self.start)
         #expect(life.standing("2026-05-10").productId == "pro:monthly")
-        #expect(life.standing(Self.end).productId == (isListed ? "basic:yearly" : "basic:monthly"))
+        #expect(life.standing(Self.end).productId == (isListed ? "light:yearly" : "light:monthly"))
         #expect(life.told(Self.end) == Self.silent)
     }
 

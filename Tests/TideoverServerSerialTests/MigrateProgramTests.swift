@@ -72,7 +72,7 @@ final class MigrateProgramTests {
         #expect(said.code == 0, "\(said.messages)")
         #expect(said.results.contains("cards production: "))
         #expect(said.results.contains("cards sandbox: "))
-        #expect(said.results.contains("1 customers"))
+        #expect(said.results.contains("1 customer,"))
         #expect(said.results.contains("keys: 1, webhooks: 0"))
         #expect(!said.results.contains("DIFFERENT"))
         let new = try SQLiteStorage(reading: path("new.db"))
