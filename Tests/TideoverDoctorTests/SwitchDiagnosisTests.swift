@@ -26,7 +26,7 @@ import TideoverJSON
     }
 
     @Test(arguments: [
-        (#"m: ["cards.monthly", "cards:monthly"]"#, Finding.Verdict.ok, "known products"),
+        (#"m: ["cards.monthly", "cards:monthly"]"#, Finding.Verdict.ok, "are known"),
         (#"m: ["cards.monthly", "cards:monthly", "x"]"#, .warning, "offers x"),
         (#"m: ["cards.monthly"]"#, .warning, "no product of Google Play"),
         (#"m: ["cards.monthly", "cards"]"#, .warning, "without its base plan"),
@@ -45,7 +45,7 @@ import TideoverJSON
     @Test(arguments: [
         (
             #""cards.monthly": {"product_identifier": "cards.monthly", "entitlements": ["premium"]}"#,
-            Finding.Verdict.ok, "1 products"
+            Finding.Verdict.ok, "1 product unlocks"
         ),
         (
             #""cards.monthly": {"product_identifier": "cards.monthly", "entitlements": ["pro"]}"#,
@@ -54,7 +54,7 @@ import TideoverJSON
         (
             #""gold": {"product_identifier": "gold", "base_plan_id": "monthly","#
                 + #" "entitlements": ["gold"]}"#,
-            .ok, "1 products"
+            .ok, "1 product unlocks"
         ),
         (#""new": {"product_identifier": "new", "entitlements": ["gold"]}"#, .warning, "lacks"),
     ])

@@ -36,7 +36,7 @@ import Testing
 
     @Test func `texts come from the models and follow the customer's text size`() {
         let texts = Self.lines.filter { $0.contains("Text(") }
-        #expect(texts.count == 6)
+        #expect(texts.count == 7)
         for line in texts { #expect(line.contains("Text(verbatim: ")) }
         #expect(!Self.lines.contains { $0.contains("size:") || $0.contains("fixedSize") })
     }

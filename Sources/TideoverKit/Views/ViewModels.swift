@@ -27,6 +27,9 @@ public struct RecoveryBannerModel: Hashable, Sendable {
 
     /// The text for VoiceOver.
     public var accessibilityLabel: String { "\(title). \(message)" }
+
+    /// The address to show after the system tried to open the page; nil if it opened it.
+    func address(unless wasOpened: Bool) -> String? { wasOpened ? nil : url }
 }
 
 /// The content of a free trial countdown.

@@ -39,8 +39,8 @@ struct RecoveryNotice: View {
     let store: EntitlementStore
     let model: RecoveryBannerModel
     @SwiftUI.Environment(\.openURL) private var openURL
-    /// Whether the system could not open the page: an Apple TV has no browser.
-    @SwiftUI.State private var isNotOpened = false
+    /// The address of a page that the system could not open: an Apple TV has no browser.
+    @SwiftUI.State private var address: String?
 
     var body: some View {
         VStack(alignment: .leading, spacing: 8) {
@@ -50,7 +50,7 @@ struct RecoveryNotice: View {
                 Button(action: open) { Text(verbatim: label) }
             }
             // The customer opens it on another device.
-            if isNotOpened { Text(verbatim: model.url).font(.subheadline) }
+            if let address { Text(verbatim: address).font(.subheadline) }
         }
         .padding()
         // A soft prompt can become a hard one on the screen.
@@ -59,7 +59,7 @@ struct RecoveryNotice: View {
 
     private func open() {
         store.reportPrompt(.opened)
-        if let url = URL(string: model.url) { openURL(url) { isNotOpened = !$0 } }
+        if let url = URL(string: model.url) { openURL(url) { address = model.address(unless: $0) } }
     }
 }
 
