@@ -100,14 +100,15 @@ package final class TaskThreads: TaskExecutor, @unchecked Sendable {
 
     /// Starts a thread that is counted already.
     private func startCounted() -> Bool {
-        guard startThread({ self.work() }) == 0 else {
-            state.withLock { state in
-                state.threads -= 1
-                state.coming -= 1
-            }
-            return false
+        if startThread({ self.work() }) == 0 { return true }
+        let other = state.withLock { state in
+            state.threads -= 1
+            state.coming -= 1
+            // Tasks given meanwhile counted on this thread. One that waits by now takes them.
+            return state.reinforcement(most: 0)
         }
-        return true
+        reinforce(other)
+        return false
     }
 
     private func work() {
