@@ -91,6 +91,25 @@ struct DuplicateKeyTests {
         #expect(found?.second == 4000)
     }
 
+    /// Keys are hashed and compared in words of eight bytes; the last one may overlap others.
+    @Test(arguments: 1..<26)
+    func `a key of any length is found, with escapes too, and no similar one`(length: Int) throws {
+        let key = String(repeating: "x", count: length)
+        let escaped = "\\u0078" + key.dropFirst()
+        for text in [key, escaped] {
+            let root = try JSONDocument("{\"a\":1,\"\(text)\":2}").root
+            #expect(root[key]?.int64 == 2)
+            for place in 0..<length {
+                let rest = String(repeating: "x", count: length - place - 1)
+                let other = String(repeating: "x", count: place) + "y" + rest
+                #expect(root[other] == nil)
+                #expect(refusal(of: "{\"\(text)\":1,\"\(other)\":2}") == nil)
+            }
+            let refused = refusal(of: "{\"\(key)\":1,\"\(text)\":2}")
+            #expect(refused?.reason == .duplicateKey(key, firstLine: 1))
+        }
+    }
+
     @Test func `keys with a long common prefix are distinguished`() {
         let start = String(repeating: "x", count: 1000)
         let members = (0..<200).map { "\"\(start)\($0)\":0" }.joined(separator: ",")
