@@ -32,6 +32,7 @@ package struct Counsel: Hashable, Sendable {
     package let standings: [Standing]
     /// Whether a purchase for it awaits payment or approval.
     package let isPending: Bool
+
     package init(standings: [Standing], isPending: Bool = false) {
         self.standings = standings
         self.isPending = isPending

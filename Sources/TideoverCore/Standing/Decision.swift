@@ -232,8 +232,7 @@ extension LineageHistory {
         var other: String?
         let before = terms.last { record in
             guard record.effectiveStart <= instant,
-                record.entitlement != nil
-                    || record.term.productId != other
+                record.entitlement != nil || record.term.productId != other
             else { return false }
             if unlocks(record, entitlement, catalogue) { return !isOvertaken(record) }
             if record.entitlement == nil, record.unlocksAnything { other = record.term.productId }

@@ -127,7 +127,6 @@ public struct Transition: Hashable, Sendable, Identifiable {
     }
 
     func concerns(_ entitlement: String) -> Bool { entitlements.contains(entitlement) }
-
 }
 
 extension [Transition] {
