@@ -91,7 +91,8 @@ final class TermDraft {
     var reversals: [Instant] = []
     /// When the term was signed without a revocation.
     var cleanSignings: [Instant] = []
-    /// The clean signings from notifications that report an active subscription.
+    /// The clean signings from notifications that report an active subscription; none if nothing of
+    /// the lineage was revoked.
     var cleanNotices: [Instant] = []
     /// The billing grace that the catalogue names for its product.
     var plannedGrace: Period?
@@ -184,7 +185,8 @@ final class TermRecord: Sendable {
     let reversals: [Instant]
     /// When the term was signed without a revocation.
     let cleanSignings: [Instant]
-    /// The clean signings from notifications that report an active subscription.
+    /// The clean signings from notifications that report an active subscription; none if nothing of
+    /// the lineage was revoked.
     let cleanNotices: [Instant]
     /// The billing grace that the catalogue names for its product.
     let plannedGrace: Period?
