@@ -224,14 +224,16 @@ struct WebhookWorker: Sendable {
         await withTaskGroup(of: WebhookSent.self) { group in
             var rest = batch.byCustomer[...]
             var sent = WebhookSent()
+            // Shared, as the other customers' deliveries run at the same time.
+            let isStopped = Locked(false)
             for items in rest.prefix(Self.width) {
-                group.addTask { await send(items, to: endpoint, until: end) }
+                group.addTask { await send(items, to: endpoint, until: end, isStopped) }
             }
             rest = rest.dropFirst(Self.width)
             for await done in group {
                 sent.add(done)
                 guard !sent.isStopped, let items = rest.popFirst() else { continue }
-                group.addTask { await send(items, to: endpoint, until: end) }
+                group.addTask { await send(items, to: endpoint, until: end, isStopped) }
             }
             sent.postponed += rest.joined()
             return sent
@@ -241,16 +243,18 @@ struct WebhookWorker: Sendable {
     private func send(
         _ items: [WebhookBatch.Item],
         to endpoint: WebhookEndpoint,
-        until end: Instant
+        until end: Instant,
+        _ isStopped: Locked<Bool>
     ) async -> WebhookSent {
         var sent = WebhookSent()
         for (index, item) in items.enumerated() {
-            guard sending.clock() < end, !sent.isStopped else {
+            guard sending.clock() < end, !isStopped.withLock({ $0 }) else {
                 sent.postponed += items[index...]
                 break
             }
             guard let result = await send(item.event, to: endpoint) else { continue }
             sent.trials.append(WebhookTrial(item, result, at: sending.clock(), random: random()))
+            if sent.isStopped { isStopped.withLock { $0 = true } }
         }
         return sent
     }
