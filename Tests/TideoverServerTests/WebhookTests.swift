@@ -261,6 +261,30 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: [("600", false), ("3600", true)])
+    func `a long wait counts as failing, even if other messages were accepted before it`(
+        retryAfter: String,
+        isFailing: Bool
+    ) async throws {
+        let receiver = Receiver()
+        let server = try await Self.server(receiver, [try Self.endpoint()])
+        // The first batch has one message, the second one those of all three customers.
+        for number in [10, 11, 12] { _ = try await server.post(Self.purchase(number)) }
+        receiver.script(
+            .response(status: 200),
+            .response(status: 200),
+            .response(status: 429, retryAfter: retryAfter)
+        )
+        await server.service.deliverDueWebhooks()
+        #expect((try await webhook(server)?["failingSince"]?.string != nil) == isFailing)
+        #expect(server.logged.contains { $0.contains("webhook failing") } == isFailing)
+        server.set(server.now + .hours(1))
+        await server.service.deliverDueWebhooks()
+        #expect(try await webhook(server)?["failingSince"]?.string == nil)
+        #expect(try await webhook(server)?["waiting"]?.int64 == 0)
+        await server.close()
+    }
+
     @Test func `a webhook that only fails raises an alarm, and is disabled after five days`()
         async throws
     {

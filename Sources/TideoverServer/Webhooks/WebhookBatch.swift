@@ -65,6 +65,9 @@ struct WebhookTrial: Sendable {
             }
     }
 
+    /// Whether the receiver wishes to wait for so long that it raises an alarm.
+    var waitsLong: Bool { waitsUntil.map { $0 - at >= WebhookWorker.alarmAfter } ?? false }
+
     /// `delivered`, `gone`, `failed`, or `abandoned` after the last attempt.
     var outcome: String {
         switch verdict {
@@ -133,7 +136,9 @@ extension WebhookSettlement {
         let verdicts = trials.map(\.verdict)
         let succeeded = verdicts.contains(.delivered)
         let firstFailure = trials.first { $0.verdict != .delivered }?.at
-        let since = succeeded ? nil : failingSince ?? firstFailure
+        // Nothing is sent during a long wait, whatever was accepted before it.
+        let longWait = trials.first(where: \.waitsLong)?.at
+        let since = succeeded ? longWait : failingSince ?? firstFailure
         let open = Set((trials.map(\.item) + sent.postponed).map(\.event.id))
         // Nothing was sent for these, which says nothing about the receiver.
         let empty = batch.items.map(\.event.id).filter { !open.contains($0) }
