@@ -43,18 +43,26 @@ import TideoverStorage
         #expect(turns.begin(key, failingSince: start, at: start) == true)
     }
 
-    @Test func `a receiver's wish to wait holds until then, or until an operator disables it`() {
-        var turns = WebhookTurns()
+    @Test func `a receiver's wish to wait holds until then, or until an operator ends it`() {
         let key = key(1)
-        let end = start + .seconds(60)
-        for isDisabled in [false, true] {
+        let (later, end) = (start + .seconds(6), start + .seconds(60))
+        // Whether the receiver fails, and its state at the next look.
+        let cases: [(fails: Bool, isActive: Bool, since: Instant?, seen: Instant, ends: Bool)] = [
+            (false, true, nil, later, false), (true, true, start, later, false),
+            (false, false, nil, later, true), (true, false, start, later, true),
+            // Disabled and enabled between two looks.
+            (true, true, nil, later, true),
+            // Read before the wait began.
+            (true, true, nil, start, false),
+        ]
+        for (fails, isActive, since, seen, ends) in cases {
+            var turns = WebhookTurns()
+            let first = fails ? start : nil
             #expect(turns.begin(key, failingSince: nil, at: start) == true)
-            turns.end(key, failingSince: nil, waitsUntil: end, attempted: true, at: start)
-            #expect(turns.begin(key, failingSince: nil, at: end - Milliseconds(1)) == false)
-            if isDisabled { turns.endWait(of: key) }
-            let next = isDisabled ? start : end
-            #expect(turns.begin(key, failingSince: nil, at: next) == true)
-            turns.end(key, failingSince: nil, attempted: true, at: next)
+            turns.end(key, failingSince: first, waitsUntil: end, attempted: true, at: start)
+            turns.noteState(of: key, isActive: isActive, failingSince: since, at: seen)
+            #expect(turns.begin(key, failingSince: nil, at: later) == ends)
+            if !ends { #expect(turns.begin(key, failingSince: nil, at: end) == true) }
         }
     }
 

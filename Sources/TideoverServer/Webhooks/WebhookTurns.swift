@@ -10,8 +10,15 @@ package struct WebhookTurns {
     private var busy: Set<WebhookKey> = []
     private var failing: Set<WebhookKey> = []
     private var pausedUntil: [WebhookKey: Instant] = [:]
-    /// Until when receivers wish to get no messages.
-    private var waitsUntil: [WebhookKey: Instant] = [:]
+    /// The waits that receivers wish for.
+    private var waits: [WebhookKey: Wait] = [:]
+
+    private struct Wait {
+        let until: Instant
+        let since: Instant
+        /// Whether the receiver counts as failing meanwhile.
+        let isFailing: Bool
+    }
 
     package init() {}
 
@@ -21,7 +28,7 @@ package struct WebhookTurns {
         failingSince: Instant?,
         at now: Instant
     ) -> Bool {
-        guard !busy.contains(key), waitsUntil[key] ?? .distantPast <= now else { return false }
+        guard !busy.contains(key), waits[key]?.until ?? .distantPast <= now else { return false }
         if failingSince != nil {
             guard failing.count < Self.mostFailing, pauseEnd(of: key) <= now else { return false }
             failing.insert(key)
@@ -42,14 +49,24 @@ package struct WebhookTurns {
         busy.remove(key)
         failing.remove(key)
         guard attempted else { return }
-        waitsUntil[key] = wish
+        waits[key] = wish.map { Wait(until: $0, since: now, isFailing: failingSince != nil) }
         pausedUntil[key] = failingSince.map {
             now + WebhookSchedule.pause(afterFailingFor: now - $0)
         }
     }
 
-    /// Ends the wait of a webhook that an operator disabled.
-    package mutating func endWait(of key: WebhookKey) { waitsUntil[key] = nil }
+    /// Ends the wait of a webhook that is disabled, or that no longer fails: an operator disabled
+    /// and enabled it, or another server delivered to it. `now` is an instant before its state was
+    /// read.
+    package mutating func noteState(
+        of key: WebhookKey,
+        isActive: Bool,
+        failingSince: Instant?,
+        at now: Instant
+    ) {
+        guard let wait = waits[key], wait.since < now else { return }
+        if !isActive || (wait.isFailing && failingSince == nil) { waits[key] = nil }
+    }
 
     /// The end of a webhook's pause: those with the earliest end begin first.
     package func pauseEnd(of key: WebhookKey) -> Instant { pausedUntil[key] ?? .distantPast }

@@ -72,7 +72,14 @@ struct WebhookWorker: Sendable {
         let now = sending.clock()
         let entries = readable()
         return turns.withLock { turns in
-            for entry in entries where !entry.isActive { turns.endWait(of: entry.endpoint.key) }
+            for entry in entries {
+                turns.noteState(
+                    of: entry.endpoint.key,
+                    isActive: entry.isActive,
+                    failingSince: entry.record.failingSince,
+                    at: now
+                )
+            }
             let active = entries.filter(\.isActive)
             let ordered = active.map { (entry: $0, pauseEnd: turns.pauseEnd(of: $0.endpoint.key)) }
                 .sorted { $0.pauseEnd < $1.pauseEnd }
