@@ -206,7 +206,9 @@ extension Configuration.App {
     /// Returns the environments that a webhook names and the app does not serve. `webhook` is an
     /// element of a response to `GET /v1/apps/{app}/webhooks`.
     package func unserved(inWebhook webhook: JSONNode) -> [String] {
-        (webhook["environments"]?.elements.compactMap(\.string) ?? [])
+        // Another app of a configured one may serve them; else the configuration has a notice.
+        guard webhook["configured"]?.bool != true else { return [] }
+        return (webhook["environments"]?.elements.compactMap(\.string) ?? [])
             .filter { name in !environments.contains { $0.rawValue == name } }
     }
 }

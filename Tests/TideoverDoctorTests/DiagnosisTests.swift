@@ -375,5 +375,9 @@ import TideoverStorage
         )
         #expect(finding.verdict == verdict)
         #expect(finding.detail.hasSuffix(": production") == (verdict == .warning))
+        // It may be for several apps, and the configuration is checked by itself.
+        let configured = text.replacing(#""id""#, with: #""configured": true, "id""#)
+        let findings = Finding.webhooks(of: app, try JSONDocument(Array(configured.utf8)).root)
+        #expect(findings.map(\.verdict) == [.ok])
     }
 }
