@@ -237,6 +237,8 @@ struct ScenarioPlay {
     private mutating func catchUp() async {
         await tellClock()
         nextCatchUp = await target.catchUp().map { max($0, now + 1_000) }
+        // This is no request to it, from which it could take the time.
+        statedAt = nil
     }
 
     /// Sets the clock of the system under test to the stores' time, or to its own clock at a pace.
