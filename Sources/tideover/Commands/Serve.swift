@@ -50,8 +50,8 @@ enum Serve {
             "It creates a socket beside the database, with .sock added to the name. Commands "
                 + "of the same user connect to it without a key.",
             "Exit code 0 after SIGTERM or SIGINT; 66 if the configuration does not exist; 69 if "
-                + "the address is in use; 73 if another process has the database open; 78 if the "
-                + "configuration is invalid.",
+                + "the address is in use; 73 if the database cannot be opened, also because "
+                + "another process has it open; 78 if the configuration is invalid.",
         ],
         run: run
     )
