@@ -81,7 +81,9 @@ import Testing
         writer.write(Self.line("one"))
         writer.finish(within: 200)
         for _ in 0..<4 { writer.write(Self.line("two")) }
-        #expect(writer.droppedCount == 2)
+        // Three if the writer's thread has not begun yet, and the first line is in the queue too.
+        let dropped = writer.droppedCount
+        #expect([2, 3].contains(dropped))
         let second = open(path, O_RDONLY | O_NONBLOCK)
         try #require(second >= 0)
         defer { close(second) }
@@ -89,6 +91,7 @@ import Testing
         var bytes = [UInt8](repeating: 0, count: 100)
         let count = read(second, &bytes, bytes.count)
         let received = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-        #expect(received == "one\ntwo\ntwo\ndropped 2\n")
+        let accepted = String(repeating: "two\n", count: 4 - dropped)
+        #expect(received == "one\n\(accepted)dropped \(dropped)\n")
     }
 }
