@@ -137,8 +137,9 @@ struct WebhookWorker: Sendable {
         guard let fence = try await storage.claim(key, now: now, until: now + Self.lease) else {
             return nil
         }
-        // Another worker may have finished a batch before this claim.
-        let entry = try book.entry(key) ?? entry
+        // Another worker may have finished a batch before this claim. Without an entry the webhook
+        // was removed, and its claim with it.
+        guard let entry = try book.entry(key) else { return nil }
         guard entry.isActive else {
             try await release(entry, fence)
             return nil
