@@ -255,6 +255,10 @@ import TideoverSignatures
         let later = clocks.withLock { $0 }
         #expect(Set(later.dropFirst()).count == 1)
         #expect(later.count == 3)
+        // Asking for missed messages sends the back end nothing.
+        let asking = #"{ at: "2026-05-22T10:00:00Z", do: "catchUp" }"#
+        _ = try await session.take(Array(asking.utf8))
+        #expect(clocks.withLock { $0.last } == "2026-05-22T10:00:00.000Z")
     }
 
     @Test func `an empty place is refused`() {
