@@ -215,7 +215,11 @@ import TideoverSignatures
         for (refusal, change) in cases {
             var other = pass()
             change(&other)
-            let machine = launch(kept(try signed(other, by: key), keys: [key]), at: .days(1))
+            let machine = launch(
+                kept(try signed(other, by: key), keys: [key]),
+                at: .days(1),
+                store: StoreReading(environment: .production)
+            )
             #expect(machine.passRejection == .refused(refusal))
             #expect(machine.published?["premium"].access == .unknown)
             #expect(machine.kept.pass == nil)
@@ -234,8 +238,51 @@ import TideoverSignatures
         #expect(machine.pass?.environment == .sandbox)
         #expect(machine.passRejection == nil)
         #expect(machine.kept.pass == compact)
-        let other = launch(kept(compact, keys: [key]), at: .days(1))
+        let production = StoreReading(environment: .production)
+        let other = launch(kept(compact, keys: [key]), at: .days(1), store: production)
         #expect(other.kept.pass == nil)
+        let former = launch(
+            kept(try signed(pass(), by: key), keys: [key]),
+            at: .days(1),
+            store: StoreReading(environment: .sandbox)
+        )
+        #expect(former.pass == nil)
+        #expect(former.kept.pass == nil)
+        #expect(former.published?["premium"].access == .unknown)
+    }
+
+    /// StoreKit may need longer than the reading waits.
+    @Test func `a pass for another environment is kept until the store names one`() throws {
+        var sandboxed = pass()
+        sandboxed.environment = .sandbox
+        let compact = try signed(sandboxed, by: key)
+        var machine = launch(kept(compact, keys: [key]), at: .days(1))
+        #expect(machine.pass == nil)
+        #expect(machine.kept.pass == compact)
+        let reading = ClockReading(clock: start + .days(1), uptime: .zero)
+        func read(_ store: StoreReading) {
+            _ = machine.happened(.foregrounded, at: reading)
+            var events: [EntitlementMachine.Event] = [.storeRead(store)]
+            while !events.isEmpty {
+                for action in machine.happened(events.removeFirst(), at: reading) {
+                    switch action {
+                    case .verifyPass(let document, let key):
+                        let claims = document.claims(verifiedWith: key, by: Self.check)
+                        events += claims.map { [.passVerified(compact: compact, claims: $0)] } ?? []
+                    case .reconcile(let round, let page, _, let environment):
+                        #expect(environment == .sandbox)
+                        events.append(.reconcileFailed(round: round, page: page))
+                    default: break
+                    }
+                }
+            }
+        }
+        // A later reading that cannot name it changes nothing.
+        for environment in [TideoverCore.Environment.sandbox, nil] {
+            read(StoreReading(environment: environment))
+            #expect(machine.pass?.environment == .sandbox)
+            #expect(machine.published?["premium"].access == .granted)
+        }
     }
 
     @Test func `a clock that stays set back does not keep a pass valid`() throws {

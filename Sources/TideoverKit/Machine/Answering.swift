@@ -5,7 +5,12 @@ package import TideoverCore
 extension EntitlementMachine {
     /// The environment of the store's signatures, or that of the app itself, or the configured one.
     package var environment: TideoverCore.Environment {
-        currentFacts?.environment ?? reading?.environment ?? settings.environment
+        namedEnvironment ?? settings.environment
+    }
+
+    /// The environment that the store names; nil if it has not been able to in this process.
+    var namedEnvironment: TideoverCore.Environment? {
+        currentFacts?.environment ?? reading?.environment
     }
 
     /// The facts signed by the store, once the store was read in this process.

@@ -76,9 +76,8 @@ extension EntitlementMachine {
             clock.see(verified: believed.issued, at: reading)
         } catch {
             let rejection = PassRejection.refused(error)
-            if case .wrongEnvironment = error, self.reading == nil {
-                // The store may name another environment. The pass is checked again after its
-                // first reading.
+            if case .wrongEnvironment = error, namedEnvironment == nil {
+                // The store may name another environment. The pass is checked again when it does.
                 passRejection = rejection
                 return []
             }

@@ -19,8 +19,10 @@ extension EntitlementMachine {
 
     mutating func readStore(_ store: StoreReading, at reading: ClockReading) -> [Action] {
         guard round != nil, round?.pages == nil else { return [] }
-        let isFirst = self.reading == nil
+        let (former, asked) = (self.reading, environment)
         self.reading = store
+        // StoreKit may be unable to name the app's environment again, but it remains the same.
+        self.reading?.environment = store.environment ?? former?.environment
         readAt = clock.now(reading)
         facts = nil
         // The store may have been read before a transaction was finished.
@@ -39,8 +41,10 @@ extension EntitlementMachine {
         guard settings.server != nil else { return endRound(answered: true, at: reading) }
         let pages = pages(of: store, at: reading)
         round?.pages = pages
-        // The store's signatures name the environment for which the pass must be.
-        let checking = isFirst && pass == nil ? checkKept() : []
+        // The store names the environment for which the pass must be.
+        if let held = pass?.environment, held != environment { pass = nil }
+        let isDue = former == nil || environment != asked
+        let checking = isDue && pass == nil ? checkKept() : []
         return checking + presentPage()
     }
 
