@@ -190,7 +190,7 @@ import TideoverSandbox
         }
         #expect(await environment("Sandbox") == .sandbox)
         #expect(await environment("Production") == .production)
-        #expect(await environment("Xcode") == .xcode)
+        #expect(await environment("Xcode") == nil)
         #expect(await environment("Another") == nil)
         #expect(await environment("Sandbox", isVerified: false) == nil)
         let none = await FakeStore().serve { await StoreSource.storeKit.read().environment }

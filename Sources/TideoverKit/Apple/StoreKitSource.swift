@@ -125,11 +125,11 @@ private enum AppRecord {
         in record: StoreKit.VerificationResult<AppTransaction>
     ) -> TideoverCore.Environment? {
         guard case .verified(let app) = record else { return nil }
-        // A structure, not an enumeration: later versions may have more environments.
+        // A structure, not an enumeration: later versions may have more environments. No server
+        // answers for Xcode's, so before a purchase in it the configured one counts.
         switch app.environment {
         case .production: return .production
         case .sandbox: return .sandbox
-        case .xcode: return .xcode
         default: return nil
         }
     }
