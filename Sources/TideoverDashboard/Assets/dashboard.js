@@ -51,7 +51,13 @@ function instantSlider() {
   slider.addEventListener("input", show);
   let isDragged = false;
   slider.addEventListener("pointerdown", () => { isDragged = true; });
-  slider.addEventListener("keydown", () => { isDragged = false; });
+  slider.addEventListener("keydown", (event) => {
+    isDragged = false;
+    // Not every browser sends a form by Enter on a slider.
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    slider.form.requestSubmit();
+  });
   slider.addEventListener("change", () => { if (isDragged) slider.form.requestSubmit(); });
   show();
 }
