@@ -247,6 +247,14 @@ test("the recovery banner reports its prompt once, its press, and the same promp
   assert.equal(reports()[3].kind, "hard");
 });
 
+test("a prompt of the sandbox that answers for production is reported there", async () => {
+  const { session, requests } = setUp({ answer: { ...snapshot({ prompt }), environment: "sandbox" } });
+  await mount(session, createElement(native.RecoveryBanner));
+  const asked = requests.map(({ url }) => [url.pathname.split("/").at(-1), url.searchParams.get("environment")]);
+  assert.deepEqual(asked.slice(0, 1), [["anna", "production"]]);
+  assert.deepEqual(asked.filter(([page]) => page === "prompts"), [["prompts", "sandbox"]]);
+});
+
 test("a report of a prompt that fails is made again with the banner's next appearance", async () => {
   const { session, requests, world } = setUp({ answer: snapshot({ prompt }) });
   const reports = () => requests.filter(({ url }) => url.pathname.endsWith("/prompts")).length;

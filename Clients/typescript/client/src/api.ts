@@ -91,11 +91,14 @@ export class TideoverAPI {
   }
 
   /** Reports that a prompt was shown, so that the next one waits as the server's policy says. Report
-   * it again with the same `id` and the `response` of the customer. */
-  async reportPrompt(customer: string, report: PromptReport): Promise<ShownPrompt> {
+   * it again with the same `id` and the `response` of the customer. `environment` is the answer's,
+   * which a sandbox that answers for production names. */
+  async reportPrompt(
+    customer: string, report: PromptReport, environment: Environment = this.environment,
+  ): Promise<ShownPrompt> {
     const headers = this.headers({ "Content-Type": "application/json" });
     const { status, body } = await this.http.send(
-      "POST", this.customer(customer, "/prompts"), headers, JSON.stringify(report));
+      "POST", this.customer(customer, "/prompts", { environment }), headers, JSON.stringify(report));
     return parsed(status, body);
   }
 

@@ -223,7 +223,7 @@ export class CustomerSession {
 
   /** Reports that a prompt was shown, or with the same `id` what the customer did with it. */
   reportPrompt(report: PromptReport): Promise<ShownPrompt> {
-    return this.api.reportPrompt(this.customer, report);
+    return this.api.reportPrompt(this.customer, report, this.current?.snapshot.environment);
   }
 
   /**
