@@ -55,6 +55,28 @@ import TideoverLives
         #expect(reply.last?.contains("set to change on 1 June 2026 \(Self.loss)") == true)
     }
 
+    // MARK: Access given by hand
+
+    @Test func `a grant of another entitlement is no purchase that lacks this one`() throws {
+        var gift = Life("gift")
+        gift.grant("archive", from: "2026-05-01", to: "2026-05-15")
+        for day: Instant in ["2026-05-05", "2026-05-20"] {
+            let why = try ExplanationTests.explain(gift, at: day)
+            #expect(why.decision.standing.reason == .notEntitled)
+            #expect(why.why == ["The access given by hand is for another entitlement."])
+            #expect(why.reply.first == "We cannot find a purchase that belongs to your account.")
+        }
+
+        // With a purchase of something else, the order of the two does not matter.
+        for id in ["a", "z"] {
+            var basic = Life(id)
+            basic.term("1", "basic", from: "2026-05-01", to: "2026-06-01")
+            let why = try ExplanationTests.explain(gift, basic, at: "2026-05-05")
+            #expect(why.decision.standing.reason == .notEntitled)
+            #expect(why.reply == ["What you have bought does not include this."])
+        }
+    }
+
     // MARK: Consent
 
     private static let consent =

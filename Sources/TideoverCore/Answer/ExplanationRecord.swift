@@ -159,6 +159,7 @@ public struct CustomerRecord: Sendable {
             ClassifiedEvidence(facts: facts, decisionBasis: $0, standing: standing)
         }
         let others = others(than: standing.lineage, for: decision.name, by: history, at: instant)
+        let owned = others.compactMap(\.standing)
         return Explanation(
             asOf: instant,
             decision: decision,
@@ -172,7 +173,8 @@ public struct CustomerRecord: Sendable {
                 decisionBasis: decisionBasis,
                 catalogue: catalogue.value(at: instant),
                 former: formerPurchase(for: decision.name, by: history, at: instant),
-                given: others.compactMap(\.standing).given(after: standing)
+                given: owned.given(after: standing),
+                hasBought: (owned + [standing]).contains { $0.grantedEntitlement == nil }
             ).sentences
         )
     }
@@ -304,7 +306,11 @@ extension Rule.ID {
 extension Standing {
     /// The rule's sentence. Access that an operator gave was neither paid for nor taken back by a
     /// store.
-    var sentence: String { grantedEntitlement == nil ? rule.sentence : rule.sentenceOfGrant }
+    var sentence: String {
+        guard grantedEntitlement != nil else { return rule.sentence }
+        return reason == .notEntitled
+            ? "The access given by hand is for another entitlement." : rule.sentenceOfGrant
+    }
 
     /// The rule's sentence, with the cause that changed or confirmed its answer.
     fileprivate var why: [String] {
@@ -314,7 +320,7 @@ extension Standing {
                 sentence,
                 "What it is for does not unlock this entitlement; an earlier product did.",
             ]
-        case .notEntitled:
+        case .notEntitled where grantedEntitlement == nil:
             [sentence, "No product of this purchase unlocks this entitlement."]
         case .unknownProduct:
             [

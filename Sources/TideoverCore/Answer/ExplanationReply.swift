@@ -8,6 +8,8 @@ struct Reply {
     let former: FormerPurchase?
     /// The access given by hand that ended after the deciding purchase; nil if there is none.
     let given: Standing?
+    /// Whether a purchase is known, and not only access given by hand.
+    let hasBought: Bool
 
     /// A purchase that belonged to the customer and belongs to another account now.
     enum FormerPurchase {
@@ -26,7 +28,8 @@ struct Reply {
         }
         guard let decisionBasis else { return unknownPurchase }
         switch standing.reason {
-        case .notEntitled: return ["What you have bought does not include this."]
+        case .notEntitled:
+            return hasBought ? ["What you have bought does not include this."] : unknownPurchase
         case .changedProduct: return changedProduct + givenSince
         case .unknownProduct where !standing.access: return unlisted
         default: return sentences(decisionBasis.history) + givenSince

@@ -254,6 +254,7 @@ extension LineageHistory {
         if before.entitlement == nil, let known = before.subject {
             standing.subject = known
         } else {
+            standing.subject = subject
             standing.productId = before.term.productId
         }
         let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
@@ -300,7 +301,9 @@ extension LineageHistory {
     }
 
     private func notEntitled(_ standing: Standing) -> Standing {
-        Standing(.never, .notEntitled, rule: standing.rule, of: subject)
+        var other = Standing(.never, .notEntitled, rule: standing.rule, of: subject)
+        other.grantedEntitlement = standing.grantedEntitlement
+        return other
     }
 
     /// Whether nothing was paid and the pending purchase unlocks another entitlement.
