@@ -190,8 +190,17 @@ import TideoverLives
         )
         life.read(read, at: Self.start)
         #expect(life.standing("2026-05-10").productId == "pro:monthly")
-        #expect(life.standing(Self.end).productId == (isListed ? "light:yearly" : "light:monthly"))
+        let following = isListed ? "light:yearly" : "light:monthly"
+        #expect(life.standing(Self.end).productId == following)
         #expect(life.told(Self.end) == Self.silent)
+
+        // A read that lists no product concerns those listed before.
+        let asked: Instant = "2026-05-20"
+        life.read(
+            PlaySubscription(token: PlayToken("a"), askedAt: asked, state: .active, items: []),
+            at: asked
+        )
+        #expect(life.standing(Self.end).productId == following)
     }
 
     // MARK: Failed payment

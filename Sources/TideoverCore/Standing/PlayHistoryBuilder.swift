@@ -342,6 +342,7 @@ struct PlayObservation: Sendable {
         accountId = read.value.accountId
         guard items.isEmpty else { return }
         items = previous?.items ?? [PlayItem(productId: "", expiresAt: nil, plan: .unstated)]
+        unbegun = previous?.unbegun ?? []
         basis = previous.map { $0.basis + [$0.word.evidence] } ?? []
     }
 
