@@ -313,6 +313,14 @@ import TideoverLives
         expectTurn(life, at: "2026-08-07", from: Self.onHold, to: Self.unconfirmed)
     }
 
+    @Test func `a read on hold states the end of grace, also after a bare notification`() {
+        var life = Self.monthly()
+        life.notice(.onHold, at: "2026-06-08")
+        life.read(.onHold, until: "2026-06-08", at: "2026-06-12", order: "GPA.1")
+        #expect(life.standing("2026-06-20").accessUntil == "2026-06-08")
+        expectTurn(life, at: "2026-08-07", from: Self.onHold, to: Self.unconfirmed)
+    }
+
     @Test func `a cancellation on hold adds no paid time`() {
         var life = Self.held()
         let over: Instant = "2026-06-20"

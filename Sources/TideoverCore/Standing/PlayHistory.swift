@@ -170,17 +170,22 @@ struct PlayStatement: Sendable {
     /// Keeps the earlier end unless there was a payment.
     ///
     /// Google moves the expiry to the end of the account hold when the hold ends unpaid. A payment
-    /// shows as a new order ID or as an active state. While the purchase is still on hold, a later
-    /// expiry of the same order adds no access either.
-    mutating func keepEnd(of last: PlayStatement, paidBy order: String?) {
+    /// shows as a new order ID or as an active state. While the purchase is still on hold, as the
+    /// last read reported, a later expiry of the same order adds no access either.
+    mutating func keepEnd(
+        of last: PlayStatement,
+        _ lastRead: PlayStatement?,
+        paidBy order: String?
+    ) {
         guard state == .expired || state == .cancelled || state == .onHold, let item,
             !item.plan.isPrepaid
         else { return }
         let isSameOrder = item.orderId.flatMap { own in order.map { own == $0 } }
         guard isSameOrder != false else { return }
+        // A bare notification does not state when access ended.
+        let isHeld = last.state == .onHold && lastRead?.state == .onHold
         let isStillHeld =
-            state == .onHold && last.state == .onHold && isSameOrder == true
-            && expiry > last.expiry
+            state == .onHold && isHeld && isSameOrder == true && expiry > last.expiry
         let isOver = state == .expired || expiry <= said
         let hasFailed =
             last.state == .inGrace

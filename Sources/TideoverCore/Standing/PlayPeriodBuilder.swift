@@ -72,7 +72,7 @@ struct PlayPeriodBuilder {
                 continue
             }
             var statement = PlayStatement(item, in: observation, catalogue)
-            if let last { statement.keepEnd(of: last, paidBy: order) }
+            if let last { statement.keepEnd(of: last, lastRead, paidBy: order) }
             if let lastRead,
                 isUnpaidBesideOthers(statement, in: observation, after: lastRead, order)
             {
