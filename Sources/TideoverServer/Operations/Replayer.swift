@@ -135,7 +135,10 @@ final class Replayer: Sendable {
     /// Records that a run stopped with an error, which is not a crash, and that this server runs it
     /// no more. If the storage fails, the stop counts as a crash.
     private func forgetRuns() async {
-        guard var mark = try? cursors.replay() else { return }
+        // Another server may have continued it.
+        guard var mark = try? cursors.replay(),
+            mark.server == nil || mark.server == servers()?.id
+        else { return }
         mark.runs = 0
         mark.server = nil
         do {
