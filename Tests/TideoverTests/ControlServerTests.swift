@@ -312,9 +312,10 @@ import TideoverSandbox
         answers.withLock { $0 = 403 }
         #expect(try await pass(days: 40).map { $0.hasSuffix("answered 403") } == [true])
         await server.stop()
+        // The connection that is open may end in another way than new ones are refused.
         let silent = try await pass(days: 40)
-        #expect(silent.count == 1)
-        #expect(silent.first?.contains("not accepted, no answer (") == true)
+        #expect((1...2).contains(silent.count))
+        #expect(silent.allSatisfy { $0.contains("not accepted, no answer (") })
         #expect(log.sums.first?.hasPrefix("\(words): ") == true)
         #expect(log.sums.allSatisfy { $0.hasSuffix(" times in all") })
         await visit.storeServer.close()
