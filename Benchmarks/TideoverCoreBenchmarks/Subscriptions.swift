@@ -58,7 +58,7 @@ enum Subscriptions {
         return life
     }
 
-    /// Adds the facts of one message, whose evidence has an ID as long as a real one.
+    /// Adds the facts of one message. The ID of its evidence has the length of a real one.
     private static func message(of life: inout Life, _ body: (inout Life) -> Void) {
         let first = life.facts.count
         body(&life)

@@ -26,11 +26,16 @@ extension Array {
     /// Returns the elements in order; equal ones keep theirs. Elements that are in order already,
     /// as most are, are not copied.
     func inOrder(by isBefore: (Element, Element) -> Bool) -> [Element] {
-        let isInOrder = indices.dropFirst().allSatisfy { !isBefore(self[$0], self[$0 - 1]) }
+        inOrderOfPositions { isBefore(self[$0], self[$1]) }
+    }
+
+    /// Returns the same for elements that are large to copy: the closure compares by position.
+    func inOrderOfPositions(by isBefore: (Int, Int) -> Bool) -> [Element] {
+        let isInOrder = indices.dropFirst().allSatisfy { !isBefore($0, $0 - 1) }
         guard !isInOrder else { return self }
         return indices.sorted { a, b in
-            if isBefore(self[a], self[b]) { return true }
-            return a < b && !isBefore(self[b], self[a])
+            if isBefore(a, b) { return true }
+            return a < b && !isBefore(b, a)
         }.map { self[$0] }
     }
 }

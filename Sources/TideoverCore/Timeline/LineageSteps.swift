@@ -191,7 +191,7 @@ extension LineageHistory {
         if let granted = standing.grantedEntitlement { return [granted] }
         let addOns = play?.products(at: instant) ?? []
         let all = ([standing.productId].compactMap(\.self) + addOns).map {
-            catalogue[$0]?.entitlements ?? []
+            catalogue.entitlements(of: $0)
         }
         return all.dropFirst().reduce(all.first ?? []) { found, more in
             found + more.filter { !found.contains($0) }

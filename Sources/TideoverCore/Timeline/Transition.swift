@@ -131,14 +131,7 @@ public struct Transition: Hashable, Sendable, Identifiable {
 
 extension [Transition] {
     /// The transitions oldest first, and by kind at one instant.
-    var inOrder: [Transition] {
-        // Positions, because transitions are large to copy.
-        guard !indices.dropFirst().allSatisfy({ !isEarlier($0, than: $0 - 1) }) else { return self }
-        return indices.sorted { a, b in
-            if isEarlier(a, than: b) { return true }
-            return a < b && !isEarlier(b, than: a)
-        }.map { self[$0] }
-    }
+    var inOrder: [Transition] { inOrderOfPositions(by: isEarlier) }
 
     private func isEarlier(_ a: Int, than b: Int) -> Bool {
         if self[a].at != self[b].at { return self[a].at < self[b].at }

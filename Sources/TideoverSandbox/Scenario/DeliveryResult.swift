@@ -6,11 +6,9 @@ package struct DeliveryResult: Hashable, Sendable {
         case googlePlay
     }
 
-    /// The store.
     package let sender: Sender
     /// The response's status; nil without a response.
     package let status: Int?
-    /// Whether it was accepted.
     package let isAccepted: Bool
 }
 

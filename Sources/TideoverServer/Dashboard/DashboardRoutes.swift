@@ -161,7 +161,8 @@ struct DashboardSignIn: Sendable {
         return DashboardVisit(service: service, call: call, person: person, token: token)
     }
 
-    /// Leads to the sign-in. A person whose session has ended must not take a form for sent.
+    /// Leads to the sign-in. A person whose session has ended must not believe that a form
+    /// was sent.
     func refuse() -> Response {
         guard request.method == "POST", cookie.value(in: request) != nil else {
             return DashboardResponse.redirect(to: .signIn)

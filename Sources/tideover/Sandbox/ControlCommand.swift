@@ -16,8 +16,8 @@ enum ControlCommand: Hashable {
 
     private static let verbs = ["nextEvent", "advance", "speed"]
 
-    /// Returns the error in words about a command: a step into the past, or one whose action is
-    /// nearly the name of a command. Nil for other errors, whose own words fit.
+    /// Returns what to print for a step into the past, or for one whose action is nearly the name of
+    /// a command. Nil for other errors: their own description is clear.
     static func fault(for error: ScenarioError) -> Fault? {
         if case .goesBack(let instant, let now) = error.reason {
             return Fault(
