@@ -38,6 +38,20 @@ import TideoverLives
         }
     }
 
+    @Test func `the date of an HTTP header is read in its preferred form only`() {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        #expect(Instant(httpDate: date)?.rfc3339 == "1994-11-06T08:49:37.000Z")
+        for bad in [
+            " un, 06 Nov 1994 08:49:37 GMT", "Sun,  6 Nov 1994 08:49:37 GMT", " \(date)", "\(date) ",
+            "Sux, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "",
+            "Sun, 06 Nox 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37.5 GMT",
+            "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        ] {
+            #expect(Instant(httpDate: bad) == nil, "\(bad)")
+        }
+    }
+
     @Test func `beyond the supported years the nearest one is written`() {
         #expect(Instant.distantFuture.rfc3339 == "9999-12-31T23:59:59.999Z")
         #expect(Instant.distantPast.rfc3339 == "0000-01-01T00:00:00.000Z")
