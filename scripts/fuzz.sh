@@ -18,6 +18,9 @@ work=$PWD/.build/fuzzing
 binary=.build/fuzz/release/TideoverFuzz
 # A smoke run is short, because CI has two cores and other checks to run.
 smoke_seconds=3
+# It also starts from the same number each time, so that a change is not refused for an older
+# fault that it does not touch. `all` and single runs start from another number each time.
+smoke_seed=-seed=1
 canary_seconds=240
 # The time limit of one input, in seconds on a busy machine.
 patience=10
@@ -87,6 +90,7 @@ canaries() {
 # Runs one fuzzer per core at a time.
 fuzz_all() {
     local seconds=$1 name failed=0 running=0 most
+    shift
     most=$(nproc)
     while read -r name; do
         case $name in canary-*) continue ;; esac
@@ -94,7 +98,7 @@ fuzz_all() {
             wait -n || failed=1
             running=$((running - 1))
         fi
-        fuzz "$name" "$seconds" &
+        fuzz "$name" "$seconds" "$@" &
         running=$((running + 1))
     done < <(names)
     while [ "$running" -gt 0 ]; do
@@ -113,7 +117,7 @@ smoke)
     # A second build would compile everything again, although nothing has changed.
     [ "${2:-}" = --built ] || build
     canaries
-    fuzz_all $smoke_seconds
+    fuzz_all $smoke_seconds $smoke_seed
     ;;
 list)
     build
