@@ -52,7 +52,8 @@ public struct Headers: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Whether two ASCII texts are equal except for case, like field names and many tokens.
     package static func same(_ a: String, _ b: String) -> Bool {
         guard a.utf8.count == b.utf8.count else { return false }
-        return zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+        // Most are written alike.
+        return a == b || zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -93,9 +93,10 @@ extension Request {
     var bearerToken: Substring? {
         let lines = headers.all("Authorization")
         guard let line = lines.first else { return nil }
-        let scheme = line.prefix { $0 != " " }
-        guard lines.count == 1, Headers.same(String(scheme), "Bearer") else { return "" }
-        return line.dropFirst(scheme.count).drop { $0 == " " }
+        let space = UInt8(ascii: " ")
+        let scheme = line.utf8.prefix { $0 != space }
+        guard lines.count == 1, Headers.same(String(Substring(scheme)), "Bearer") else { return "" }
+        return Substring(line.utf8[scheme.endIndex...].drop { $0 == space })
     }
 }
 

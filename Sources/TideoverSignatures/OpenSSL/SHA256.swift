@@ -16,7 +16,10 @@ public enum SHA256 {
     public static func hash(_ bytes: [UInt8]) -> [UInt8] { hash(bytes[...]) }
 
     /// Returns the 32 bytes of the SHA-256 digest of `bytes`.
-    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] { hash(Array(bytes)) }
+    public static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        // From a text's UTF-8, an array would be made byte by byte.
+        hash(bytes.withContiguousStorageIfAvailable { Array($0) } ?? Array(bytes))
+    }
 
     /// Returns the digest of the prefix and these bytes.
     package static func hash(
