@@ -246,6 +246,69 @@ import TideoverTestProcesses
         await server.close()
     }
 
+    private func policyRows(
+        _ server: TestServer,
+        _ query: String = ""
+    ) async throws -> [JSONValue] {
+        let response = try await server.get("/v1/reports/policy?\(query)")
+        #expect(response.status == 200)
+        return JSONValue(try JSONDocument(response.body).root)["rows"]?.array ?? []
+    }
+
+    @Test func `the report of policies tries other settings as a trial of the policy does`()
+        async throws
+    {
+        let server = try await Self.lives()
+        let usual = try #require(
+            try await policyRows(server, "app=cards&environment=sandbox").first
+        )
+        #expect(usual["policy"]?["billingRetry"]?.string == "suspend")
+        #expect(usual["tried"]?["billingRetry"]?.string == "keep 7d")
+        #expect(usual["policy"]?["experiments"] == nil)
+        #expect(usual["entitlements"]?["premium"]?["customersDiffering"]?.int64 == 1)
+        let trial = try await trial(server, "{ billingRetry: 'keep 7d' }").answer
+        for (name, value) in trial.object ?? [:] { #expect(usual[name] == value, "\(name)") }
+
+        let query = "environment=sandbox&renewalLeeway=0h&unreachable=2h&unknownProduct=premium"
+        let named = try #require(try await policyRows(server, query).first)
+        #expect(named["tried"]?["billingRetry"]?.string == "suspend")
+        #expect(named["tried"]?["unknownProduct"] == ["premium"])
+        let text = "{ renewalLeeway: '0h', unreachable: '2h', unknownProduct: 'premium' }"
+        let tried = try await self.trial(server, text).answer
+        #expect(named["entitlements"] == tried["entitlements"])
+        #expect(named["differences"] == tried["differences"])
+
+        let all = try await policyRows(server).compactMap { row in
+            [row["app"], row["environment"]].compactMap { $0?.string }.joined(separator: " ")
+        }
+        #expect(all == ["cards sandbox", "cards simulated", "rehearsal simulated"])
+        await server.close()
+    }
+
+    @Test(arguments: [
+        ("billingRetry=keep", "bad-policy"), ("unknownProduct=nothing", "bad-policy"),
+        ("renewalLeeway=1h&unreachable=soon", "bad-policy"), ("knowledge=x", "bad-knowledge"),
+        ("environment=x", "unknown-environment"), ("transfer=keep", "unknown-parameter"),
+        ("from=2099-01-01T00:00:00Z", "bad-instant"),
+    ])
+    func `a wrong setting of the report of policies is refused`(
+        query: String,
+        problem: String
+    ) async throws {
+        let server = try TestServer()
+        let response = try await server.get("/v1/reports/policy?\(query)")
+        #expect(response.status == 400)
+        let answer = try JSONDocument(response.body).root
+        #expect(answer["type"]?.string == "/problems/\(problem)")
+        if problem == "bad-policy" {
+            let name = query.split(separator: "&").last?.split(separator: "=").first ?? ""
+            let words = answer["problems"]?.elements.compactMap(\.string) ?? []
+            #expect(words.count == 1)
+            #expect(words.first?.hasPrefix("cards: \(name): expected ") == true, "\(words)")
+        }
+        await server.close()
+    }
+
     @Test func `only failures that began in the range count, up to its end`() async throws {
         let server = try await Self.lives()
         #expect(try await groups(server, "recovery?from=2026-06-02T00:00:00Z").isEmpty)
@@ -376,6 +439,14 @@ struct MeasureReportProgramTests {
         #expect(group?["atStart"]?.int64 == 3)
         #expect(group?["voluntary"]?.int64 == 1)
         #expect(try run(server, "trials").contains("conversion"))
+        let policies = try run(server, "policy", "--billing-retry", "keep 7d")
+        #expect(policies.contains("billingRetry: suspend, tried: keep 7d"))
+        #expect(policies.contains("premium: 1 customer with another access at some time"))
+        let settings = try run(server, "policy", "--csv").split(separator: "\r\n")
+        #expect(settings[0].contains(",entitlement,customers_differing,current_billing_retry,"))
+        #expect(settings.count == 2)
+        #expect(settings[1].contains(",then,premium,1,suspend,1d,1d,deny,"))
+        #expect(settings[1].contains(",keep 7d,1d,1d,deny,"))
         let experiments = try run(server, "experiments")
         #expect(experiments.contains("ask, early: Not enough data: 2 of about 3,700 needed."))
         let arms = try run(server, "experiments", "--csv").split(separator: "\r\n")

@@ -131,7 +131,7 @@ struct ReportProgramTests {
     }
 
     @Test func `two output formats at once are a usage error`() throws {
-        for name in ["drift", "lockouts", "recovery", "churn", "trials"] {
+        for name in ["drift", "lockouts", "recovery", "churn", "trials", "policy"] {
             let said = try Executable.run(["report", name, "--config", "x", "--json", "--csv"])
             #expect(said.code == 2)
         }

@@ -42,15 +42,17 @@ extension DriftReport {
 }
 
 extension JSONWriter {
-    /// Writes a report with a row for each environment of each app.
+    /// Writes a report with a row for each environment of each app, or for one of them.
     mutating func report(
         of contexts: [AppContext],
         at now: Instant,
+        in selected: Environment? = nil,
         row: (AppContext, Environment) async throws -> (inout JSONWriter) -> Void
     ) async throws {
         var rows: [(App, Environment, (inout JSONWriter) -> Void)] = []
         for context in contexts {
-            for environment in context.app.environments {
+            for environment in context.app.environments
+            where selected == nil || environment == selected {
                 rows.append((context.app, environment, try await row(context, environment)))
             }
         }

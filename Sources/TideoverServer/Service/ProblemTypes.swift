@@ -930,8 +930,8 @@ extension ProblemType {
             "bad-policy",
             status: 400,
             title: "Invalid policy.",
-            meaning: "The policy cannot be tried; `problems` lists why, with line and column.",
-            action: "Send an object in the form of `policy` in the configuration."
+            meaning: "The policy cannot be tried; `problems` lists why.",
+            action: "Send a policy, or its settings, in the form of `policy` in the configuration."
         ),
         ProblemType(
             "bad-knowledge",

@@ -172,6 +172,12 @@ extension Service {
                 now: service.clock()
             ).respond(to: call.request)
         },
+        Route("GET", "/v1/reports/policy", needs: .secret) { service, call in
+            try await PolicyReportRoute(
+                contexts: service.reportedContexts(call),
+                now: service.clock()
+            ).respond(to: call.request)
+        },
         Route("GET", "/v1/reports/shadow", needs: .secret) { service, call in
             try await ShadowReportRoute(context: service.context(call)).respond(to: call.request)
         },

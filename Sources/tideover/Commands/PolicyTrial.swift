@@ -12,7 +12,7 @@ enum PolicyTrial {
         "A policy in the form of `policy` in the configuration; `-` for standard input"
     )
     private static let named = Parameter.option("--policy", "FILE", "The same as the argument")
-    private static let knownNow = Parameter.flag(
+    static let knownNow = Parameter.flag(
         "--known-now",
         "Decide with all messages received so far, not with those received by each instant"
     )
@@ -84,7 +84,7 @@ enum PolicyTrial {
         if arguments[json] {
             output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
         } else {
-            print(answer, output)
+            print(JSONValue(answer), output)
         }
         return .success
     }
@@ -114,11 +114,22 @@ enum PolicyTrial {
 
     // MARK: Output
 
-    private static func print(_ answer: JSONNode, _ output: Output) {
+    private static func print(_ answer: JSONValue, _ output: Output) {
+        printTotals(answer, output)
+        let differences = answer["differences"]?.array ?? []
+        guard !differences.isEmpty else { return }
+        output.print()
+        for difference in differences { output.print(TextLayout.visible(sentence(difference))) }
+        if answer["moreDifferences"]?.bool == true {
+            output.print("There are more differences than these.")
+        }
+    }
+
+    /// Prints the range of a test, and a table for each entitlement.
+    static func printTotals(_ answer: JSONValue, _ output: Output) {
         let range = ["from", "until"].map { String(answer[$0]?.string?.prefix(10) ?? "?") }
         output.print("\(range[0]) to \(range[1])")
-        let entitlements = answer["entitlements"]?.members.map { ($0.key, $0.value) } ?? []
-        for (name, entitlement) in entitlements {
+        for (name, entitlement) in answer["entitlements"]?.object ?? [:] {
             let count = entitlement["customersDiffering"]?.int64 ?? 0
             output.print()
             output.print(
@@ -142,16 +153,9 @@ enum PolicyTrial {
             }
             output.print(table)
         }
-        let differences = answer["differences"]?.elements.map { $0 } ?? []
-        guard !differences.isEmpty else { return }
-        output.print()
-        for difference in differences { output.print(TextLayout.visible(sentence(difference))) }
-        if answer["moreDifferences"]?.bool == true {
-            output.print("There are more differences than these.")
-        }
     }
 
-    private static func sentence(_ difference: JSONNode) -> String {
+    private static func sentence(_ difference: JSONValue) -> String {
         func text(_ name: String) -> String { difference[name]?.string ?? "?" }
         func decision(_ side: String) -> String {
             let access = difference[side]?["access"]?.bool == true ? "access" : "no access"

@@ -33,13 +33,17 @@ enum Report {
             ),
             Example("tideover report deadlines", "what must happen by when"),
             Example(
+                "tideover report policy",
+                "each app's policy, and what other settings would have changed"
+            ),
+            Example(
                 "tideover report shadow",
                 "where RevenueCat's answers and ours differ"
             ),
         ],
         subcommands: [
             arrival, ReportMeasures.churn, ReportDeadlines.command, drift, lockouts,
-            ReportPortfolio.command, ReportMeasures.recovery,
+            ReportPolicy.command, ReportPortfolio.command, ReportMeasures.recovery,
             ReportShadow.command, ReportMeasures.trials,
             ReportExperiments.command,
         ]
