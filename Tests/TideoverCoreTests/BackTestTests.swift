@@ -225,6 +225,28 @@ import TideoverLives
         }
     }
 
+    @Test func `a claim counts from when it was decided, also without a new fact`() throws {
+        let life = StandingTests.monthly()
+        var claim = OwnershipEntry(
+            lineage: life.lineage,
+            customer: SnapshotTests.anna,
+            from: "2026-05-01",
+            why: .claimed
+        )
+        claim.decidedAt = "2026-05-05"
+        let record = CustomerRecord(
+            customer: SnapshotTests.anna,
+            environment: .production,
+            lineageRecords: [.init(lineage: life.lineage, facts: life.facts, owners: [claim])],
+            catalogue: Versioned(life.catalogue),
+            policy: Versioned(Policy(renewalLeeway: .zero))
+        )
+        let test = BackTest(over: Self.summer, policy: record.policy)
+        let premium = try Self.premium(test, [record])
+        #expect(premium.current.lockout == .days(4))
+        #expect(premium.current.access == .days(27))
+    }
+
     @Test func `a report contains its numbers and spans`() throws {
         let report = BackTest(over: Self.summer, policy: Self.keeping)
             .report(on: [Self.record([StandingTests.failing()])])

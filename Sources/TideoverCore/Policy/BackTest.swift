@@ -153,9 +153,11 @@ extension CustomerRecord {
         )
     }
 
-    /// Every instant at which a fact, a policy or a catalogue was learned.
+    /// Every instant at which a fact, an owner, an alias, a policy or a catalogue was learned.
     fileprivate var learnings: [Instant] {
-        lineageRecords.flatMap(\.facts).map(\.learnedAt) + policy.versions.map(\.learnedAt)
+        lineageRecords.flatMap(\.facts).map(\.learnedAt)
+            + lineageRecords.flatMap(\.owners).compactMap(\.decidedAt)
+            + identity.instants + policy.versions.map(\.learnedAt)
             + catalogue.versions.map(\.learnedAt)
     }
 }
