@@ -225,6 +225,97 @@ import TideoverLives
         }
     }
 
+    /// A record with several generated purchases: late facts, claims by the server, an alias, and
+    /// in every other record two purchases that may answer together.
+    private static func severalPurchases(_ random: inout SeededRandom) -> CustomerRecord {
+        func instant(_ random: inout SeededRandom) -> Instant {
+            "2026-02-01" + .hours(Int64.random(in: 0...12_000, using: &random))
+        }
+        var records: [CustomerRecord.LineageRecord] = []
+        for number in 0..<5 {
+            var life = GeneratedLife(&random).life
+            if number == 4, let twin = records.first?.lineage, Bool.random(using: &random) {
+                life.lineage.id = twin.id
+                life.lineage.ownership = .familyShared
+            } else {
+                life.lineage.ownership = .purchased
+            }
+            for index in life.facts.indices {
+                let late = Milliseconds.hours(Int64.random(in: 0...100, using: &random))
+                life.facts[index].learnedAt = life.facts[index].assertedAt + late
+                life.facts[index].lineage = life.lineage
+            }
+            var entry = OwnershipEntry(
+                lineage: life.lineage,
+                customer: number == 2 ? SnapshotTests.ben : SnapshotTests.anna,
+                from: instant(&random),
+                why: .claimed
+            )
+            entry.decidedAt = entry.from + .hours(Int64.random(in: 0...900, using: &random))
+            records.append(.init(lineage: life.lineage, facts: life.facts, owners: [entry]))
+        }
+        return CustomerRecord(
+            customer: SnapshotTests.anna,
+            aliases: [
+                CustomerAlias(
+                    alias: SnapshotTests.ben,
+                    customer: SnapshotTests.anna,
+                    from: instant(&random),
+                    by: "t"
+                )
+            ],
+            environment: .production,
+            lineageRecords: records,
+            catalogue: Versioned(Life().catalogue),
+            policy: Versioned(Policy()),
+            reconciledAt: instant(&random)
+        )
+    }
+
+    @Test(arguments: BackTest.Knowledge.allCases)
+    func `several purchases have the answers that all of them together give`(
+        knowledge: BackTest.Knowledge
+    ) async throws {
+        let range: Range<Instant> = "2026-02-01"..<"2027-08-01"
+        let test = BackTest(over: range, policy: Self.keeping, knowledge: knowledge)
+        var found = 0
+        for seed in UInt64(1)...8 {
+            await Task.yield()
+            var random = SeededRandom(seed: seed)
+            let record = Self.severalPurchases(&random)
+            let records = [record, record.under(policy: Self.keeping)]
+            func answers(_ name: String, _ instant: Instant) -> [Standing?] {
+                records.map { record in
+                    let known = knowledge == .then ? record.asKnown(at: instant) : record
+                    return known.history.snapshot(at: instant)[name]?.standing
+                }
+            }
+            let differences = test.report(on: [record]).differences
+            found += differences.count
+            for difference in differences {
+                #expect(
+                    answers(difference.entitlement, difference.span.lowerBound)
+                        == [difference.current, difference.tried],
+                    "seed \(seed) at \(difference.span.lowerBound.rfc3339)"
+                )
+            }
+            let length = (range.upperBound - range.lowerBound).count
+            for _ in 0..<20 {
+                let probe =
+                    range.lowerBound + Milliseconds(Int64.random(in: 0..<length, using: &random))
+                for name in record.catalogue.entitlements {
+                    let access = answers(name, probe).map { $0?.access }
+                    #expect(
+                        differences.contains { $0.entitlement == name && $0.span.contains(probe) }
+                            == (access[0] != access[1]),
+                        "seed \(seed), \(name) at \(probe.rfc3339)"
+                    )
+                }
+            }
+        }
+        #expect(found > 0)
+    }
+
     @Test func `a claim counts from when it was decided, also without a new fact`() throws {
         let life = StandingTests.monthly()
         var claim = OwnershipEntry(

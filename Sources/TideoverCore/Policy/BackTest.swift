@@ -160,6 +160,23 @@ extension CustomerRecord {
             + identity.instants + policy.versions.map(\.learnedAt)
             + catalogue.versions.map(\.learnedAt)
     }
+
+    /// The record with each purchase alone, ordered by purchase. Purchases with one id may answer
+    /// together (`answering`), so a record with such ones is not divided.
+    fileprivate var parts: [CustomerRecord] {
+        let names = Set(lineageRecords.map { "\($0.lineage.store.rawValue):\($0.lineage.id)" })
+        guard names.count == lineageRecords.count else { return [self] }
+        return lineageRecords.sorted { $0.lineage < $1.lineage }.map { lineageRecord in
+            CustomerRecord(
+                customer: customer,
+                aliases: identity.aliases,
+                environment: environment,
+                lineageRecords: [lineageRecord],
+                catalogue: catalogue,
+                policy: policy
+            )
+        }
+    }
 }
 
 /// A back-test on one customer.
@@ -181,7 +198,8 @@ private struct Comparison {
         // A store confirms products; the operator decides what they unlock. Both catalogues count,
         // so that a product missing from either one shows.
         let alone = Versioned(Policy.storesAlone)
-        vouched = [record, other].map { $0.under(policy: alone) }.reduce(into: [:]) { all, record in
+        let both = test.catalogue == nil ? [record] : [record, other]
+        vouched = both.map { $0.under(policy: alone) }.reduce(into: [:]) { all, record in
             for (name, course) in Self.courses(of: record, names, test.range, .now) {
                 all[name, default: Vouching()].add(course)
             }
@@ -194,18 +212,20 @@ private struct Comparison {
         _ range: Range<Instant>,
         _ knowledge: BackTest.Knowledge
     ) -> [String: Course] {
-        let learnings = knowledge == .then ? record.learnings : []
-        let cuts = Set(learnings.filter(range.contains)).union([range.lowerBound]).sorted()
+        let parts = record.parts.map { KnownPart(of: $0, names, over: range, knowledge) }
+        let changes = parts.indices.flatMap { position in
+            parts[position].steps.map { BestOverTime.Change(at: $0.from, position: position) }
+        }.sorted { $0.at < $1.at }
+        let reconciled = [record.reconciledAt].compactMap(\.self).filter(range.contains)
+        let instants = ([range.lowerBound] + reconciled + changes.map(\.at)).inOrder
         var courses: [String: Course] = [:]
-        for (from, until) in zip(cuts, cuts.dropFirst() + [range.upperBound]) where from < until {
-            let known = knowledge == .then ? record.asKnown(at: from) : record
-            let history = known.history
-            let instants = [from] + history.boundaries(after: from).filter { $0 < until }
-            for (start, end) in zip(instants, instants.dropFirst() + [until]) {
-                for name in names {
-                    courses[name, default: Course()]
-                        .append(history.best(of: name, at: start), over: start..<end)
-                }
+        for (place, name) in names.enumerated() {
+            var best = BestOverTime(parts.map { _ in nil }, changes)
+            for (start, end) in zip(instants, instants.dropFirst() + [range.upperBound]) {
+                best.move(to: start) { parts[$0].standings(at: start)?[place] }
+                let isReconciled = record.reconciledAt.map { $0 <= start } ?? false
+                courses[name, default: Course()]
+                    .append(best.best ?? .unheardOf(isReconciled: isReconciled), over: start..<end)
             }
         }
         return courses
@@ -245,6 +265,38 @@ private struct Comparison {
                 tried: after
             )
         }
+    }
+}
+
+/// The standings of a customer's purchases over a time range, by what was known of them at each
+/// instant.
+///
+/// Purchases are arranged again only when something is learned of them, not of the customer's
+/// others. So the cost of many purchases grows with their number. That of a single one still grows
+/// with its facts times the instants at which some of them were learned.
+private struct KnownPart {
+    /// Ordered by instant. Each has the best standing for each entitlement; nil if the customer
+    /// owns none of the purchases.
+    private(set) var steps: [(from: Instant, standings: [Standing?])] = []
+
+    init(
+        of record: CustomerRecord,
+        _ names: [String],
+        over range: Range<Instant>,
+        _ knowledge: BackTest.Knowledge
+    ) {
+        let learnings = knowledge == .then ? record.learnings.filter(range.contains) : []
+        let cuts = ([range.lowerBound] + learnings).inOrder
+        for (from, until) in zip(cuts, cuts.dropFirst() + [range.upperBound]) {
+            let history = (knowledge == .then ? record.asKnown(at: from) : record).history
+            for start in [from] + history.boundaries(after: from).prefix(while: { $0 < until }) {
+                steps.append((start, names.map { history.standings(of: $0, at: start).best }))
+            }
+        }
+    }
+
+    func standings(at instant: Instant) -> [Standing?]? {
+        steps[..<steps.endOfPrefix { $0.from <= instant }].last?.standings
     }
 }
 
