@@ -374,6 +374,19 @@ class Cache(unittest.TestCase):
         cache = self.cache = EntitlementCache(api, clock=lambda: self.now)
         self.assertEqual([self.status(), self.status()], ["denied", "granted"])
 
+    def test_an_answer_from_before_the_change_is_not_kept_under_an_alias_either(self):
+        cache = None
+
+        def route(_, count):
+            if count > 1:
+                return reply(200, {**snapshot(version=2), "customer": "anna"})
+            cache.forget("anna")
+            cache.forget("ben")
+            return reply(200, {**snapshot(access=False, state="expired"), "customer": "anna"})
+        api, _, _ = client(route, attempts=1)
+        cache = self.cache = EntitlementCache(api, clock=lambda: self.now)
+        self.assertEqual([self.status("anonymous-1"), self.status("anonymous-1")], ["denied", "granted"])
+
     def test_a_customer_is_forgotten_under_each_of_its_ids(self):
         id = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         self.answer = {**snapshot(), "customer": id}

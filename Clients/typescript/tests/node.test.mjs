@@ -317,6 +317,23 @@ test("an answer from before a change that a webhook reported is not kept", async
   assert.equal(await ask(), "granted");
 });
 
+test("an answer from before the change is not kept under an alias either", async () => {
+  const answers = [];
+  const { fetch } = fakeFetch(() => new Promise((resolve) => answers.push(resolve)));
+  const api = new TideoverAPI({ url: "http://t", app: "cards", key: "sk", fetch, attempts: 1 });
+  const entitlements = new EntitlementCache(api, { clock: () => begin });
+  const ask = async () => (await entitlements.answer("anonymous-1", "premium")).status;
+  const before = ask();
+  entitlements.forget("anna");
+  entitlements.forget("ben");
+  answers[0](reply(200, { ...snapshot({ premium: denied }), customer: "anna" }));
+  assert.equal(await before, "denied");
+  const since = ask();
+  answers[1](reply(200, { ...snapshot({ version: 2 }), customer: "anna" }));
+  assert.equal(await since, "granted");
+  assert.equal(await ask(), "granted");
+});
+
 test("a customer is forgotten under each of its ids", async () => {
   const id = "7e3fb20b-4cdb-47cc-936d-99d65f608138";
   const { world, requests, entitlements } = cached({ ...snapshot(), customer: id });

@@ -31,6 +31,8 @@ class _Question:
 
     begun: float
     entry: "Future[_Entry]" = field(default_factory=Future)
+    forgotten: set[str] = field(default_factory=set)
+    """The customers that were forgotten since: one can be the one that its id is an alias of."""
 
 
 _MOST_THREADS = 32
@@ -107,6 +109,8 @@ class EntitlementCache:
         wanted = customer_id(customer or "")
         with self._lock:
             self._asked.pop(wanted, None)
+            for question in self._asked.values():
+                question.forgotten.add(wanted)
             for key in [key for key, entry in self._entries.items()
                         if key == wanted or entry.snapshot.get("customer") == wanted]:
                 del self._entries[key]
@@ -219,7 +223,7 @@ class EntitlementCache:
             if self._asked.get(key) is not question:
                 return
             del self._asked[key]
-            if entry is None:
+            if entry is None or entry.snapshot.get("customer") in question.forgotten:
                 return
             self._entries[key] = entry
             self._entries.move_to_end(key)

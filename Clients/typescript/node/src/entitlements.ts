@@ -28,6 +28,8 @@ const mostQuestions = 32;
 interface Question {
   begun: number;
   entry: Promise<Entry>;
+  /** The customers that were forgotten since: one of them can be the one that its id is an alias of. */
+  forgotten: Set<string>;
 }
 
 /** What customers may use, for a back end: never kept past the instant at which it changes. */
@@ -91,6 +93,7 @@ export class EntitlementCache {
   forget(customer: string): void {
     const id = customerID(customer);
     this.asked.delete(id);
+    for (const { forgotten } of this.asked.values()) forgotten.add(id);
     for (const [key, { snapshot }] of this.entries) {
       if (key === id || snapshot.customer === id) this.entries.delete(key);
     }
@@ -142,11 +145,12 @@ export class EntitlementCache {
     const running = this.asked.get(id);
     if (running) return running;
     const begun = this.clock();
-    const question: Question = { begun, entry: this.read(customer, begun) };
+    const forgotten = new Set<string>();
+    const question: Question = { begun, entry: this.read(customer, begun), forgotten };
     const isLast = () => this.asked.get(id) === question && this.asked.delete(id);
     question.entry = question.entry.then(
       (entry) => {
-        if (isLast()) this.keep(id, entry);
+        if (isLast() && !forgotten.has(entry.snapshot.customer)) this.keep(id, entry);
         return entry;
       },
       (error: unknown) => {
