@@ -112,6 +112,7 @@ class Requests(unittest.TestCase):
 
     def test_attempts_are_limited_and_a_long_retry_after_ends_them(self):
         for answer, count in ((problem(503, "down"), 3), (problem(429, "slow", retry_after="31"), 1),
+                              (problem(429, "slow", retry_after="1000000"), 1),
                               (problem(404, "not-found"), 1), (reply(301), 1)):
             api, server, _ = client(lambda *_, answer=answer: answer)
             with self.assertRaises(TideoverError):

@@ -209,7 +209,7 @@ def _send(method: str, url: str, headers: Mapping[str, str], body: bytes | None,
 
 def _problem(response: Response) -> TideoverError:
     asked = response.headers.get("retry-after") or ""
-    retry_after = float(asked) if asked.isdecimal() and len(asked) <= 6 else None
+    retry_after = float(asked) if asked.isdecimal() else None
     try:
         problem = json.loads(response.body)
         # Older servers sent `urn:tideover:problem:CODE`.

@@ -96,5 +96,5 @@ export class HTTP {
 /** The seconds of `Retry-After` in milliseconds. Tideover sends no dates in it. */
 function retryAfter(response: FetchResponse): number | undefined {
   const text = response.headers.get("retry-after");
-  return text !== null && /^\d{1,6}$/.test(text) ? Number(text) * 1000 : undefined;
+  return text !== null && /^\d+$/.test(text) ? Number(text) * 1000 : undefined;
 }
