@@ -150,6 +150,29 @@ test("an answer ends at its time although the next request is later", async (t) 
   assert.equal(requests.length, before + 1);
 });
 
+for (const [name, nextChange] of [["that never changes", null], ["that changes later", snapshot().entitlements.premium.nextChange]]) {
+  test(`a screen that stays open for days keeps an answer ${name}, without a pass`, async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { session, requests, world } = setUp();
+    const answer = () => snapshot({ at: world.now, pass: null, premium: { accessUntil: nextChange, nextChange } });
+    world.answer = answer();
+    const { Gate, shown } = gate();
+    const view = await mount(session, createElement(Gate));
+    for (let hour = 0; hour < 60; hour += 1) {
+      world.now += day / 24;
+      world.answer = answer();
+      await act(async () => t.mock.timers.tick(day / 24));
+    }
+    assert.deepEqual(shown, ["unknown", "granted"]);
+    assert.equal(session.answer("premium").status, "granted");
+    assert.ok(requests.length <= 7);
+    const before = requests.length;
+    await act(async () => view.unmount());
+    await act(async () => t.mock.timers.tick(3 * day));
+    assert.equal(requests.length, before);
+  });
+}
+
 test("an app requests the answer again only in the foreground", async () => {
   const { session, requests } = setUp();
   const { Gate } = gate();

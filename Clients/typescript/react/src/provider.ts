@@ -21,6 +21,11 @@ export interface TideoverProviderProps {
  */
 const firstPause = 30_000;
 const longestPause = 600_000;
+/**
+ * How long after a request the next one follows on a screen that stays open, in milliseconds: an
+ * answer counts for a day.
+ */
+const longestWait = 12 * 3_600_000;
 
 /** Gives a session to the hooks below it, and refreshes it when that can bring something new. */
 export function TideoverProvider({ session, appState, children }: TideoverProviderProps): ReactElement {
@@ -35,12 +40,18 @@ export function useSession(): CustomerSession {
   return session;
 }
 
-/** Refreshes now, in the foreground, when an answer changes by itself and after a failure. */
+/** Refreshes now, in the foreground, when an answer changes by itself, ages, and after a failure. */
 function keepFresh(session: CustomerSession, appState?: AppStateLike): () => void {
   let cancelTimer = () => {};
+  let cancelNext = () => {};
   let pause = firstPause;
-  const refresh = () => {
+  const ask = () => {
+    cancelNext();
+    cancelNext = schedule(refresh, longestWait);
     void session.refresh();
+  };
+  const refresh = () => {
+    ask();
     session.touch();
   };
   const retry = () => {
@@ -62,9 +73,10 @@ function keepFresh(session: CustomerSession, appState?: AppStateLike): () => voi
     pause = firstPause;
     refresh();
   }, appState);
-  void session.refresh();
+  ask();
   return () => {
     cancelTimer();
+    cancelNext();
     unsubscribe();
     cancelForeground();
   };
