@@ -94,7 +94,12 @@ struct CommitRound {
         }
         for request in kept.map(\.commitRequest) where request.reconciled.contains(where: isOwn) {
             occasion.reconciledAt = occasion.now
-            if let store = request.presentedIn { occasion.presented[store] = occasion.now }
+            if let store = request.presentedIn {
+                occasion.presented.instants[store] = occasion.now
+            }
+        }
+        for request in kept.map(\.commitRequest) where request.customers.contains(where: isOwn) {
+            occasion.presented.add(request.accountOffers, at: occasion.now)
         }
         for shown in kept.flatMap(\.commitRequest.prompts) where isOwn(shown.customer) {
             occasion.prompts.append(shown.exposure)
@@ -102,7 +107,7 @@ struct CommitRound {
         if let joined = kept.compactMap(\.joined).first(where: { $0.key == key }) {
             occasion.reconciledAt = joined.reconciledAt ?? occasion.reconciledAt
             occasion.leastVersion = joined.leastVersion
-            occasion.presented.merge(joined.presented) { min($0, $1) }
+            occasion.presented.merge(joined.presented)
         }
         var changed: [String: LineageRecord] = [:]
         for taken in kept { changed.merge(taken.newFacts.mapValues(\.lineageRecord)) { $1 } }

@@ -24,7 +24,7 @@ struct Taken {
         /// Ensures that no client takes the joined answer for an old one.
         let leastVersion: Int64
         let reconciledAt: Instant?
-        let presented: [Store: Instant]
+        let presented: PresentedStores
     }
 
     /// The ids that the commit request concerns: all past and present owners of a changed lineage,
@@ -359,7 +359,7 @@ struct CommitTaking {
             key: scope.key(line.customer),
             leastVersion: former.map { $0.version.addingSaturated(1) } ?? 0,
             reconciledAt: former?.reconciledAt,
-            presented: former?.presented ?? [:]
+            presented: former?.presented ?? PresentedStores()
         )
     }
 

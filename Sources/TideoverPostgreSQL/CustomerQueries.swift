@@ -19,8 +19,8 @@ struct Occasion {
     var leastVersion: Int64 = 0
     /// The prompts that the commit reports.
     var prompts: [PromptExposure] = []
-    /// The stores with a device that presented everything with the commit.
-    var presented: [Store: Instant] = [:]
+    /// What devices presented of their stores with the commit.
+    var presented = PresentedStores()
 }
 
 /// A customer to read.
@@ -158,7 +158,7 @@ struct CustomerQueries {
                 derivedAt: row.instant(4),
                 pass: Self.pass(row),
                 reconciledAt: row.optionalInstant(9),
-                presented: row.isNull(11) ? [:] : PresentedText.read(row.text(11))
+                presented: row.isNull(11) ? PresentedStores() : PresentedText.read(row.text(11))
             )
         }
     }

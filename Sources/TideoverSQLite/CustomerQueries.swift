@@ -159,7 +159,7 @@ final class CustomerQueries {
                 derivedAt: row.instant(4),
                 pass: Self.pass(row),
                 reconciledAt: row.optionalInstant(9),
-                presented: row.isNull(11) ? [:] : PresentedText.read(row.text(11))
+                presented: row.isNull(11) ? PresentedStores() : PresentedText.read(row.text(11))
             )
         }
     }

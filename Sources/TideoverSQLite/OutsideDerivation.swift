@@ -8,8 +8,8 @@ struct Occasion: Hashable, Sendable {
     let leastVersion: Int64
     /// The prompts that the commit reports; they are not stored yet during an outside derivation.
     var prompts: [PromptExposure] = []
-    /// The stores with a device that presented everything with the commit.
-    var presented: [Store: Instant] = [:]
+    /// What devices presented of their stores with the commit.
+    var presented = PresentedStores()
 }
 
 /// A customer's stored data, without the facts.

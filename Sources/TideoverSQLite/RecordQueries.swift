@@ -276,7 +276,7 @@ final class RecordQueries {
             fingerprint: "",
             derivedAt: row.instant(4),
             reconciledAt: row.optionalInstant(5),
-            presented: row.isNull(6) ? [:] : PresentedText.read(row.text(6))
+            presented: row.isNull(6) ? PresentedStores() : PresentedText.read(row.text(6))
         )
         return (.customer(stored), [customer.text])
     }

@@ -187,14 +187,19 @@ final class WriteSession: StorageWriter {
     ) throws(StorageError) -> Occasion? {
         guard let now = kept.first?.commitRequest.now else { return nil }
         var isReconciled = false
-        var presented: [Store: Instant] = [:]
+        var presented = PresentedStores()
         for commitRequest in kept.map(\.commitRequest) {
             for key in commitRequest.reconciled where try customers.primary(of: key) == customer {
                 isReconciled = true
-                if let store = commitRequest.presentedIn { presented[store] = now }
+                if let store = commitRequest.presentedIn { presented.instants[store] = now }
+            }
+            guard !commitRequest.accountOffers.isEmpty else { continue }
+            for key in commitRequest.customers where try customers.primary(of: key) == customer {
+                presented.add(commitRequest.accountOffers, at: now)
             }
         }
         let joined = kept.compactMap(\.joined).first { $0.key == customer }
+        if let joined { presented.merge(joined.presented) }
         var prompts: [PromptExposure] = []
         for shown in kept.flatMap(\.commitRequest.prompts)
         where try customers.primary(of: shown.customer) == customer {
@@ -205,7 +210,7 @@ final class WriteSession: StorageWriter {
             reconciledAt: joined?.reconciledAt ?? (isReconciled ? now : nil),
             leastVersion: joined?.leastVersion ?? 0,
             prompts: prompts,
-            presented: presented.merging(joined?.presented ?? [:]) { min($0, $1) }
+            presented: presented
         )
     }
 
@@ -562,7 +567,7 @@ final class WriteSession: StorageWriter {
         /// Ensures that no client takes the joined answer for an old one.
         let leastVersion: Int64
         let reconciledAt: Instant?
-        let presented: [Store: Instant]
+        let presented: PresentedStores
     }
 
     /// Joins two ids, if the stored data permits it.
@@ -591,7 +596,7 @@ final class WriteSession: StorageWriter {
             key: key(of: line.customer, commitRequest),
             leastVersion: former.map { $0.version.addingSaturated(1) } ?? 0,
             reconciledAt: former?.reconciledAt,
-            presented: former?.presented ?? [:]
+            presented: former?.presented ?? PresentedStores()
         )
     }
 

@@ -34,6 +34,9 @@ package struct CommitRequest: Sendable {
     package let reconciled: [CustomerKey]
     /// The store of that device; nil if unknown.
     package let presentedIn: Store?
+    /// The introductory offers of that device's store account that paid for purchases of other
+    /// customers; they are stored of `customers`.
+    package let accountOffers: [AccountOffer]
     /// Claims to customers to derive again, each only if it is still valid.
     package let claims: [DueClaim]
     /// Customers' claims to lineages; all affected customers are derived again.
@@ -62,6 +65,7 @@ package struct CommitRequest: Sendable {
         customers: [CustomerKey] = [],
         reconciled: [CustomerKey] = [],
         presentedIn: Store? = nil,
+        accountOffers: [AccountOffer] = [],
         claims: [DueClaim] = [],
         ownership: OwnershipClaims? = nil,
         prompts: [ShownPrompt] = [],
@@ -79,6 +83,7 @@ package struct CommitRequest: Sendable {
         self.customers = customers
         self.reconciled = reconciled
         self.presentedIn = presentedIn
+        self.accountOffers = accountOffers
         self.claims = claims
         self.ownership = ownership
         self.prompts = prompts

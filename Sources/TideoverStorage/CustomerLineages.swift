@@ -22,8 +22,8 @@ package struct CustomerLineages: Hashable, Sendable {
     package let now: Instant
     /// When a device first presented all its purchases; nil if no device did.
     package let reconciledAt: Instant?
-    /// When a device of a store first presented all the customer's purchases in that store.
-    package let presented: [Store: Instant]
+    /// What devices presented of their stores.
+    package let presented: PresentedStores
     /// The lowest version of the answer: a joined id may have been answered under greater versions.
     private let leastVersion: Int64
 
@@ -40,10 +40,12 @@ package struct CustomerLineages: Hashable, Sendable {
         leastVersion: Int64 = 0,
         now: Instant,
         reconciledAt: Instant? = nil,
-        presented: [Store: Instant] = [:]
+        presented: PresentedStores = PresentedStores()
     ) {
         self.reconciledAt = answer?.reconciledAt ?? reconciledAt
-        self.presented = (answer?.presented ?? [:]).merging(presented) { min($0, $1) }
+        var all = answer?.presented ?? PresentedStores()
+        all.merge(presented)
+        self.presented = all
         self.key = key
         identity = CustomerIdentity(key.customer, aliases: aliases)
         self.leastVersion = leastVersion
@@ -209,8 +211,8 @@ package struct CustomerRow: Hashable, Sendable {
     package let pass: IssuedPass?
     /// When a device first presented all its purchases; nil if no device did.
     package let reconciledAt: Instant?
-    /// When a device of a store first presented all the customer's purchases in that store.
-    package let presented: [Store: Instant]
+    /// What devices presented of their stores.
+    package let presented: PresentedStores
 
     package init(
         key: CustomerKey,
@@ -221,7 +223,7 @@ package struct CustomerRow: Hashable, Sendable {
         derivedAt: Instant,
         pass: IssuedPass? = nil,
         reconciledAt: Instant? = nil,
-        presented: [Store: Instant] = [:]
+        presented: PresentedStores = PresentedStores()
     ) {
         self.reconciledAt = reconciledAt
         self.presented = presented

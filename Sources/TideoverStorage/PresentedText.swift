@@ -1,23 +1,69 @@
 package import TideoverCore
 
-/// The text of `customer.presented`: stores, each with milliseconds since 1970, in order of name.
-package enum PresentedText {
-    /// Returns nil for an empty dictionary.
-    package static func write(_ presented: [Store: Instant]) -> String? {
-        guard !presented.isEmpty else { return nil }
-        return presented.map { "\($0.key.rawValue) \($0.value.millisecondsSince1970)" }
-            .sorted().joined(separator: ",")
+/// What a customer's devices presented of their stores.
+package struct PresentedStores: Hashable, Sendable {
+    /// When a device of a store first presented all the customer's purchases in that store.
+    package var instants: [Store: Instant]
+    /// When a device first presented each introductory offer of its store account that paid for
+    /// another customer's purchase.
+    package var accountOffers: [AccountOffer: Instant]
+
+    package init(
+        _ instants: [Store: Instant] = [:],
+        accountOffers: [AccountOffer: Instant] = [:]
+    ) {
+        self.instants = instants
+        self.accountOffers = accountOffers
     }
 
-    package static func read(_ text: String) -> [Store: Instant] {
-        var presented: [Store: Instant] = [:]
+    /// Adds what was presented, too; the first instant of each counts.
+    package mutating func merge(_ other: PresentedStores) {
+        instants.merge(other.instants) { min($0, $1) }
+        accountOffers.merge(other.accountOffers) { min($0, $1) }
+    }
+
+    /// Adds offers that a device presented at an instant.
+    package mutating func add(_ offers: [AccountOffer], at instant: Instant) {
+        merge(
+            PresentedStores(
+                accountOffers: Dictionary(offers.map { ($0, instant) }, uniquingKeysWith: min)
+            )
+        )
+    }
+}
+
+/// The text of `customer.presented`: stores, each with milliseconds since 1970, and offers, each
+/// also with whether it was used and its product, in alphabetical order. Earlier versions skip the
+/// offers.
+package enum PresentedText {
+    /// Returns nil if nothing was presented.
+    package static func write(_ presented: PresentedStores) -> String? {
+        let stores = presented.instants.map { "\($0.rawValue) \($1.millisecondsSince1970)" }
+        let offers = presented.accountOffers.map { offer, seenAt in
+            "\(offer.store.rawValue) \(seenAt.millisecondsSince1970) "
+                + "\(offer.isUsed ? used : unknown) \(offer.productId)"
+        }
+        let parts = stores + offers.filter { !$0.contains(",") }
+        return parts.isEmpty ? nil : parts.sorted().joined(separator: ",")
+    }
+
+    package static func read(_ text: String) -> PresentedStores {
+        var presented = PresentedStores()
         for part in text.split(separator: ",") {
-            let words = part.split(separator: " ")
-            guard words.count == 2, let store = Store(rawValue: String(words[0])),
-                let instant = Int64(words[1])
+            let words = part.split(separator: " ", maxSplits: 3).map(String.init)
+            guard words.count >= 2, let store = Store(rawValue: words[0]),
+                let milliseconds = Int64(words[1])
             else { continue }
-            presented[store] = Instant(millisecondsSince1970: instant)
+            let instant = Instant(millisecondsSince1970: milliseconds)
+            if words.count == 2 { presented.instants[store] = instant }
+            guard words.count == 4, [used, unknown].contains(words[2]) else { continue }
+            let isUsed = words[2] == used
+            let offer = AccountOffer(store: store, productId: words[3], isUsed: isUsed)
+            presented.accountOffers[offer] = instant
         }
         return presented
     }
+
+    private static let used = IntroductoryEligibility.used.rawValue
+    private static let unknown = IntroductoryEligibility.unknown.rawValue
 }

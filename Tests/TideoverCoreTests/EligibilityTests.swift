@@ -108,6 +108,7 @@ import TideoverLives
 
     static let trials = Catalogue(products: [
         "pro": Product(entitlements: ["premium"], group: "pro", trial: Period(days: 3)),
+        "basic": Product(entitlements: ["basic"], group: "basic"),
         "play:monthly": Product(entitlements: ["premium"], group: "play", trial: Period(days: 7)),
     ])
 
@@ -117,9 +118,12 @@ import TideoverLives
         sold stores: [Store] = [.appStore, .googlePlay],
         reconciledAt: Instant? = nil,
         presented: [Store: Instant] = [:],
+        accountOffers: [AccountOffer: Instant] = [:],
         on device: Store? = nil
     ) -> String? {
         let lived = AdviceTests.history(lives, catalogue: Self.trials)
+        var stores = CustomerStores(selling: stores, presented: presented)
+        stores.accountOffers = accountOffers
         let history = CustomerHistory(
             customer: SnapshotTests.anna,
             environment: lived.environment,
@@ -127,7 +131,7 @@ import TideoverLives
             catalogue: Versioned(Self.trials),
             policy: Versioned(Policy()),
             reconciledAt: reconciledAt,
-            stores: CustomerStores(selling: stores, presented: presented)
+            stores: stores
         )
         let snapshot = history.snapshot(at: "2026-07-01", shown: Presentation(store: device))
         let offer = snapshot.entitlements.first?.guidance.trialOffer
@@ -164,6 +168,32 @@ import TideoverLives
                 == "play:monthly unknown"
         )
         #expect(offered(presented: [.appStore: "2026-07-02"], on: .appStore) == "pro unknown")
+    }
+
+    @Test(
+        arguments: [
+            ("pro", .appStore, true, "pro used"), ("pro", .appStore, false, "pro unknown"),
+            ("gone", .appStore, true, "pro unknown"), ("basic", .appStore, true, "pro eligible"),
+            ("play:monthly", .googlePlay, true, "pro eligible"),
+        ] as [(String, Store, Bool, String)]
+    )
+    func `an offer that the store account used for another customer counts in its group`(
+        product: String,
+        store: Store,
+        isUsed: Bool,
+        expected: String
+    ) {
+        let then: Instant = "2026-06-30"
+        let offer = AccountOffer(store: store, productId: product, isUsed: isUsed)
+        let presented: [Store: Instant] = [.appStore: then]
+        #expect(
+            offered(presented: presented, accountOffers: [offer: then], on: .appStore) == expected
+        )
+        // A later report changes nothing before.
+        #expect(
+            offered(presented: presented, accountOffers: [offer: "2026-07-02"], on: .appStore)
+                == "pro eligible"
+        )
     }
 
     @Test(

@@ -78,8 +78,10 @@ extension StorageLaw {
             CommitRequest(
                 app: Sample.app,
                 environment: .production,
+                customers: [Sample.key("mallory")],
                 reconciled: [Sample.key("mallory")],
                 presentedIn: .googlePlay,
+                accountOffers: Array(presented.accountOffers.keys),
                 ownership: refusing,
                 prompts: [
                     ShownPrompt(
@@ -103,6 +105,14 @@ extension StorageLaw {
             }
         }
     }
+
+    private static let presented = PresentedStores(
+        [.googlePlay: Sample.day(4)],
+        accountOffers: [
+            AccountOffer(store: .appStore, productId: "cards pro", isUsed: true): Sample.day(4),
+            AccountOffer(store: .googlePlay, productId: "pro:year", isUsed: false): Sample.day(4),
+        ]
+    )
 
     /// The names of bookmarks that are records; each range has one or several.
     private static let bookmarks = [
@@ -223,7 +233,7 @@ extension StorageLaw {
             of: Sample.key("mallory", app: "chess"),
             now: Sample.day(9)
         )
-        #expect(mallory?.presented == [.googlePlay: Sample.day(4)])
+        #expect(mallory?.presented == Self.presented)
         #expect(mallory?.prompts.map(\.id) == ["p1"])
         let kept = records.compactMap { record -> String? in
             if case .bookmark(let bookmark) = record { bookmark.name } else { nil }

@@ -163,7 +163,8 @@ public struct CustomerRecord: Sendable {
         return Explanation(
             asOf: instant,
             decision: decision,
-            why: standing.why + moves(of: standing, at: instant),
+            why: standing.why + moves(of: standing, at: instant)
+                + objections(to: decision, by: history, at: instant),
             used: classified?.used ?? [],
             setAside: classified?.setAside ?? [],
             others: others,
@@ -177,6 +178,17 @@ public struct CustomerRecord: Sendable {
                 hasBought: (owned + [standing]).contains { $0.grantedEntitlement == nil }
             ).sentences
         )
+    }
+
+    /// Returns why a customer without access is offered no trial because of another customer's
+    /// purchase.
+    private func objections(
+        to decision: Snapshot.Entitlement,
+        by history: CustomerHistory,
+        at instant: Instant
+    ) -> [String] {
+        guard !decision.standing.access, let offer = decision.guidance.trialOffer else { return [] }
+        return [history.objectionOfAccount(to: offer, at: instant)].compactMap(\.self)
     }
 
     /// Returns how a purchase for an entitlement that was the customer's and is another's now can

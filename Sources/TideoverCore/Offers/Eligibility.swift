@@ -29,22 +29,58 @@ extension CustomerHistory {
     /// Returns whether the customer can get an introductory offer of a subscription group in one
     /// store. `group` is the catalogue's name; nil for `store` counts the purchases of all stores.
     ///
-    /// Stores count all purchases of the paying account. Family-shared purchases do not count.
+    /// Stores count all purchases of the paying account: the customer's, and those of other
+    /// customers that the customer's devices presented. Family-shared purchases do not count.
     /// Unknown purchases cannot be ruled out until a device presented all purchases.
     public func introductoryEligibility(
         in group: String,
         of store: Store? = nil,
         at instant: Instant
     ) -> IntroductoryEligibility {
+        let own = ownUses(in: group, of: store, at: instant)
+        let account = accountUses(in: group, of: store, at: instant)
+        for answer in [IntroductoryEligibility.used, .unknown, .eligible]
+        where own.contains(answer) || account.contains(answer) { return answer }
+        return hasPresented(to: store, at: instant) ? .eligible : .unknown
+    }
+
+    /// Returns the eligibility from each purchase that was ever the customer's; nil from one that is
+    /// unrelated to the group.
+    private func ownUses(
+        in group: String,
+        of store: Store?,
+        at instant: Instant
+    ) -> [IntroductoryEligibility?] {
         let own = lineageRecords.map(\.history).filter { history in
             let isOfStore = [store, .revenueCat].contains(history.lineage.store)
             return history.lineage.ownership == .purchased && (store == nil || isOfStore)
         }
         let groups = GroupNames(own, catalogue.value(at: instant))
-        let uses = own.map { $0.introductoryUse(in: group, groups, by: instant) }
-        for answer in [IntroductoryEligibility.used, .unknown, .eligible]
-        where uses.contains(answer) { return answer }
-        return hasPresented(to: store, at: instant) ? .eligible : .unknown
+        return own.map { $0.introductoryUse(in: group, groups, by: instant) }
+    }
+
+    private func accountUses(
+        in group: String,
+        of store: Store?,
+        at instant: Instant
+    ) -> [IntroductoryEligibility] {
+        stores.accountUses(in: group, of: store, catalogue.value(at: instant), by: instant)
+    }
+
+    /// Returns why a trial is not offered, if the only cause is another customer's purchase; nil
+    /// otherwise.
+    func objectionOfAccount(to offer: TrialOffer, at instant: Instant) -> String? {
+        guard let group = catalogue.value(at: instant)[offer.productId]?.group else { return nil }
+        let own = ownUses(in: group, of: offer.store, at: instant)
+        let uses = accountUses(in: group, of: offer.store, at: instant)
+        guard !own.contains(.used) else { return nil }
+        if uses.contains(.used) {
+            return "A device of this customer presented another customer's purchase that used the "
+                + "introductory offer. The store gives each account one, so no trial is offered."
+        }
+        guard uses.contains(.unknown), !own.contains(.unknown) else { return nil }
+        return "A device of this customer presented another customer's purchase that may have used "
+            + "the introductory offer, so only the store knows whether there is a trial."
     }
 
     /// Returns whether a device of a store presented all purchases. A device without a stated store
@@ -140,6 +176,23 @@ extension LineageHistory {
             groups.isSame(group, as: $0.term) == true && $0.isWithoutIntroduction
         }
         return isClear && isWhole(subscribed, by: instant) ? .eligible : .unknown
+    }
+
+    /// Returns the introductory offer of the store account that paid for it: one that was used, or
+    /// may have been; nil if none was.
+    package func accountOffer(by instant: Instant) -> AccountOffer? {
+        guard lineage.ownership == .purchased else { return nil }
+        let begun = seenTerms.filter { $0.term.plan == .autoRenewable && $0.term.start <= instant }
+        guard let last = begun.last else { return nil }
+        let used = begun.first { $0.term.offer?.kind == .introductory }
+        if used == nil, begun.allSatisfy(\.isWithoutIntroduction), isWhole(begun, by: instant) {
+            return nil
+        }
+        return AccountOffer(
+            store: lineage.store,
+            productId: (used ?? last).term.productId,
+            isUsed: used != nil
+        )
     }
 
     /// Whether no term is missing. The first is a purchase, and each renewal continues at the end

@@ -157,7 +157,7 @@ struct Projector: Sendable {
             policy: policyHistory.policy,
             reconciledAt: lineages.reconciledAt,
             googlePlayPackage: app.googlePlay?.packageName,
-            stores: CustomerStores(selling: app.stores, presented: lineages.presented)
+            stores: lineages.stores(selling: app.stores)
         )
     }
 
@@ -218,6 +218,12 @@ extension CustomerRecord {
 }
 
 extension CustomerLineages {
+    fileprivate func stores(selling: [Store]) -> CustomerStores {
+        var stores = CustomerStores(selling: selling, presented: presented.instants)
+        stores.accountOffers = presented.accountOffers
+        return stores
+    }
+
     /// Returns how the answer is presented: after the prompts shown before, and for a store if
     /// known.
     func presentation(in store: Store? = nil) -> Presentation {

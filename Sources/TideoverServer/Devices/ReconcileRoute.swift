@@ -284,7 +284,7 @@ struct ReconcileRoute: Sendable {
             let key = CustomerKey(app: app.id, environment: environment, customer: customer)
             let isWhole = kept.isWhole(in: environment)
             let row = try isWhole ? context.storage.row(of: key) : nil
-            let isStoreKnown = store.map { row?.presented[$0] != nil } ?? true
+            let isStoreKnown = store.map { row?.presented.instants[$0] != nil } ?? true
             let isNews = isWhole && (row?.reconciledAt == nil || !isStoreKnown)
             let held = try held(lineages, by: key, at: now)
             for lineage in held {
@@ -306,6 +306,7 @@ struct ReconcileRoute: Sendable {
                 customers: [key],
                 reconciled: isNews ? [key] : [],
                 presentedIn: store,
+                accountOffers: try accountOffers(of: claims),
                 ownership: OwnershipClaims(claims, rule: Projector(app: app).rule),
                 now: now
             )
@@ -321,6 +322,25 @@ struct ReconcileRoute: Sendable {
             }
         }
         return rulings
+    }
+
+    /// Returns the introductory offers of the device's store account that paid for purchases of
+    /// other customers among the claimed ones. The account gets no second one, whoever uses it.
+    private func accountOffers(
+        of claims: [OwnershipClaim]
+    ) throws(StorageError) -> [AccountOffer] {
+        var offers: Set<AccountOffer> = []
+        for claim in claims {
+            let record = try context.storage.lineageRecord(claim.lineage, app: app.id)
+            guard record.owners.stated.owner(at: claim.at) != nil else { continue }
+            let history = LineageHistory(
+                lineage: claim.lineage,
+                facts: record.facts,
+                catalogue: app.policyHistory(in: claim.lineage.environment).catalogue
+            )
+            if let offer = history.accountOffer(by: claim.at) { offers.insert(offer) }
+        }
+        return Array(offers)
     }
 
     /// Returns whether the evidence suffices to claim a lineage that the customer does not own.

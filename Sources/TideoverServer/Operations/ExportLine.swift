@@ -575,7 +575,7 @@ private struct CustomerLine {
     let derivedAt: Instant
     let dueAt: Instant?
     let reconciledAt: Instant?
-    let presented: PresentedStores
+    let presented: PresentedForm
     let answer: [UInt8]
 
     static func form<Fields: FormFields>(
@@ -588,7 +588,7 @@ private struct CustomerLine {
             derivedAt: try fields.required("derivedAt", line?.derivedAt),
             dueAt: try fields.nullable("dueAt", line.map(\.dueAt)),
             reconciledAt: try fields.nullable("reconciledAt", line.map(\.reconciledAt)),
-            presented: try fields.optional("presented", line?.presented, else: PresentedStores()),
+            presented: try fields.optional("presented", line?.presented, else: PresentedForm()),
             answer: try fields.required("answer", (line?.answer).map(FormSource.init)).bytes
         )
     }
@@ -603,25 +603,73 @@ private struct CustomerLine {
             fingerprint: "",
             derivedAt: derivedAt,
             reconciledAt: reconciledAt,
-            presented: presented.instants
+            presented: presented.presented
         )
     }
 }
 
-/// When a device of a store first presented everything, in the order of the stores' names.
-private struct PresentedStores: FormObject, Equatable {
+/// What devices presented: each store with the instant of the first device that presented
+/// everything, then the offers.
+private struct PresentedForm: FormObject, Equatable {
     var instants: [Store: Instant] = [:]
+    var accountOffers: [AccountOfferForm] = []
+
+    init(_ presented: PresentedStores = PresentedStores()) {
+        instants = presented.instants
+        accountOffers = presented.accountOffers.map(AccountOfferForm.init).sorted {
+            ($0.productId, $0.store.rawValue, $0.at) < ($1.productId, $1.store.rawValue, $1.at)
+        }
+    }
+
+    var presented: PresentedStores {
+        var offers: [AccountOffer: Instant] = [:]
+        for form in accountOffers { offers[form.offer] = form.at }
+        return PresentedStores(instants, accountOffers: offers)
+    }
 
     static func form<Fields: FormFields>(
         _ fields: inout Fields,
-        _ stores: Self?
+        _ form: Self?
     ) throws(Fields.Failure) -> Self {
         var read = Self()
         for store in Store.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
-            let instant = try fields.optional(store.rawValue, stores?.instants[store])
+            let instant = try fields.optional(store.rawValue, form?.instants[store])
             read.instants[store] = instant
         }
+        read.accountOffers = try fields.optional(
+            "accountOffers",
+            form?.accountOffers,
+            else: []
+        )
         return read
+    }
+}
+
+/// An introductory offer of a store account that paid for another customer's purchase.
+private struct AccountOfferForm: FormObject, Equatable {
+    let store: Store
+    let productId: String
+    let isUsed: Bool
+    let at: Instant
+
+    var offer: AccountOffer { AccountOffer(store: store, productId: productId, isUsed: isUsed) }
+
+    static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ offer: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(
+            store: try fields.required("store", offer?.store),
+            productId: try fields.required("productId", offer?.productId),
+            isUsed: try fields.required("isUsed", offer?.isUsed),
+            at: try fields.required("at", offer?.at)
+        )
+    }
+}
+
+extension AccountOfferForm {
+    init(_ offer: AccountOffer, _ at: Instant) {
+        self.init(store: offer.store, productId: offer.productId, isUsed: offer.isUsed, at: at)
     }
 }
 
@@ -632,7 +680,7 @@ extension CustomerLine {
         derivedAt = row.derivedAt
         dueAt = row.validUntil
         reconciledAt = row.reconciledAt
-        presented = PresentedStores(instants: row.presented)
+        presented = PresentedForm(row.presented)
         answer = row.answer
     }
 }
