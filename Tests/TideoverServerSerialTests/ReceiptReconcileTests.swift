@@ -13,7 +13,7 @@ import TideoverStorage
 
 /// Receipts of StoreKit 1 that devices present.
 @Suite struct ReceiptReconcileTests {
-    private static let catalogue = Catalogue(products: [
+    static let catalogue = Catalogue(products: [
         ReceiptStore.monthly: Product(
             entitlements: ["premium"],
             group: "pro",
@@ -138,7 +138,7 @@ import TideoverStorage
     // MARK: Every purchase in it
 
     /// Returns a receipt with a lifetime purchase and a set of themes, bought separately.
-    private static func two() throws -> JSONValue {
+    static func two() throws -> JSONValue {
         typealias Content = ReceiptContentTests.Content
         var content = Content()
         content.set(0, Content.text("ProductionSandbox"))
@@ -153,11 +153,8 @@ import TideoverStorage
         return .string(base64(try ReceiptStore.authority.get().signed(content.bytes)))
     }
 
-    @Test func `each purchase in a receipt is claimed separately`() async throws {
-        let server = try server()
-        let first = Device(server: server, customer: "u_1")
-        let second = Device(server: server, customer: "u_2")
-        // u_2 already owns the first of the two, by a transaction.
+    /// The transaction of the lifetime purchase in that receipt.
+    static var lifetime: JSONObject {
         var lifetime = Device.transaction(0)
         lifetime["originalTransactionId"] = "1000000000000007"
         lifetime["transactionId"] = "1000000000000007"
@@ -165,7 +162,15 @@ import TideoverStorage
         lifetime["expiresDate"] = nil
         lifetime["type"] = "Non-Consumable"
         lifetime["productId"] = "cards.lifetime"
-        let signed = JSONValue.string(try server.store.sign(lifetime))
+        return lifetime
+    }
+
+    @Test func `each purchase in a receipt is claimed separately`() async throws {
+        let server = try server()
+        let first = Device(server: server, customer: "u_1")
+        let second = Device(server: server, customer: "u_2")
+        // u_2 already owns the first of the two, by a transaction.
+        let signed = JSONValue.string(try server.store.sign(Self.lifetime))
         let own = try await second.present(["transactions": [signed]]).answer
         #expect(Device.items(own) == ["accepted claimed"])
         let answer = try await first.present(["receipts": [try Self.two()]]).answer

@@ -213,6 +213,35 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    @Test func `another customer's purchase in a receipt is no error beside the buyer's own`()
+        async throws
+    {
+        let server = try TestServer(
+            catalogue: ReceiptReconcileTests.catalogue,
+            receiptAuthorities: Device.receiptAuthorities(),
+            revenueCatSDK: Self.sdk
+        )
+        let lifetime = JSONValue.string(try server.store.sign(ReceiptReconcileTests.lifetime))
+        let other = SDKApp(server: server, key: "appl_test", customer: "u_51")
+        #expect(try await other.post(["fetch_token": lifetime]).isActive("premium"))
+        let receipt = try ReceiptReconcileTests.two()
+        let app = SDKApp(server: server, key: "appl_test")
+        for more: JSONObject in [["product_ids": ["cards.themes"]], ["is_restore": true]] {
+            var body = more
+            body["fetch_token"] = receipt
+            let answer = try await app.post(body)
+            #expect(answer.status == 200)
+            #expect(answer.isActive("themes"))
+            #expect(!answer.isActive("premium"))
+        }
+        // The bought product counts, and else any.
+        let bought: JSONObject = ["fetch_token": receipt, "product_ids": ["cards.lifetime"]]
+        #expect(try await app.post(bought).body["code"] == 7102)
+        let stranger = SDKApp(server: server, key: "appl_test", customer: "u_50")
+        #expect(try await stranger.post(["fetch_token": receipt]).body["code"] == 7102)
+        await server.close()
+    }
+
     // MARK: Restores
 
     private func play(of customer: String) -> TestPlay {

@@ -1,3 +1,4 @@
+import TideoverAppStore
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
@@ -84,14 +85,7 @@ extension SDKVisit {
         guard let taken else { throw Self.unasked }
         for item in taken.kept.items {
             let accepted = try accepted(item)
-            for lineage in accepted.lineages {
-                if case .refused(let objection) = taken.rulings[lineage] {
-                    try await settle(objection, to: lineage, for: receipt)
-                }
-                guard try await !isUnpaid(lineage) else {
-                    throw SDKError.tryLater("The purchase awaits its payment.")
-                }
-            }
+            try await settle(accepted, taken.rulings, for: receipt)
             try await noteOrigin(accepted, of: customer)
             if receipt.wantsWholeAccount, store == .appStore {
                 try await restoreAccount(of: accepted, for: customer, by: deadline)
@@ -99,24 +93,48 @@ extension SDKVisit {
         }
     }
 
+    /// Settles the refused purchases of an item. A receipt of StoreKit 1 has all purchases of a
+    /// store account, so those of other customers in it are no error beside the presenter's own.
+    private func settle(
+        _ accepted: AcceptedItem,
+        _ rulings: [Lineage: ClaimRuling],
+        for receipt: SDKReceipt
+    ) async throws {
+        let presented = accepted.lineages(of: receipt.products)
+        var refusals: [SDKError] = []
+        for lineage in accepted.lineages {
+            if case .refused(let objection) = rulings[lineage],
+                let error = try await settle(objection, to: lineage, for: receipt)
+            {
+                if presented.contains(lineage) { refusals.append(error) }
+                continue
+            }
+            guard try await !isUnpaid(lineage) else {
+                throw SDKError.tryLater("The purchase awaits its payment.")
+            }
+        }
+        if let error = refusals.first, refusals.count == presented.count { throw error }
+    }
+
     /// Gives a purchase to its presenter after all if the store names an account of the SDK.
+    /// Returns why it stays with another customer; nil if it does not.
     private func settle(
         _ refusal: ClaimRuling.Objection,
         to lineage: Lineage,
         for receipt: SDKReceipt
-    ) async throws {
+    ) async throws -> SDKError? {
         let customer = receipt.user.customer
         var objection = refusal
         if refusal == .namedByStore, lineage.store == .googlePlay {
-            if try await adopts(lineage, customer) { return }
+            if try await adopts(lineage, customer) { return nil }
             switch try await claimUnnamed(lineage, customer) {
-            case .granted, .held: return
+            case .granted, .held: return nil
             case .refused(let other): objection = other
             case nil: break
             }
         }
-        if receipt.isRestore, try await restores(lineage, customer, objection) { return }
-        throw SDKError(objection)
+        if receipt.isRestore, try await restores(lineage, customer, objection) { return nil }
+        return SDKError(objection)
     }
 
     /// Returns whether Google Play's newest response reports an outstanding payment.
@@ -149,6 +167,18 @@ extension SDKVisit {
     }
 
     private static let unasked = SDKError.tryLater("The store could not be asked. Try again later.")
+}
+
+extension AcceptedItem {
+    /// Returns the lineages of the products that the device states; all if it states none of them.
+    fileprivate func lineages(of products: [String]) -> Set<Lineage> {
+        let stated = (receipt?.purchases ?? []).filter {
+            $0.productId.map(products.contains) ?? false
+        }
+        let ids = Set(stated.compactMap(\.originalTransactionId))
+        let found = lineages.filter { ids.contains($0.id) }
+        return Set(found.isEmpty ? lineages : found)
+    }
 }
 
 extension SDKError {
