@@ -40,6 +40,38 @@ import TideoverKit
         }
     }
 
+    @Test @MainActor func `the main actor does not wait for the disk`() async throws {
+        try await withFolder { folder in
+            // Opening a pipe to read waits until something opens it to write.
+            let path = "\(folder)/kept.json"
+            try #require(mkfifo(path, 0o600) == 0)
+            let isFree = Flag()
+            let writing = Task.detached {
+                for _ in 0..<200 where await !isFree.isSet {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                let wasFree = await isFree.isSet
+                let pipe = FileHandle(forWritingAtPath: path)
+                try pipe?.write(contentsOf: Data([7]))
+                try pipe?.close()
+                return wasFree
+            }
+            let reading = Task { @MainActor in
+                try await KeptFile.onDisk(path: path).read()
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            await Task { @MainActor in await isFree.set() }.value
+            #expect(try await reading.value == [7])
+            #expect(try await writing.value)
+        }
+    }
+
+    private actor Flag {
+        private(set) var isSet = false
+
+        func set() { isSet = true }
+    }
+
     @Test func `a missing folder is an error, not an empty file`() async {
         await #expect(throws: KeptFileError.self) {
             try await KeptFile.onDisk(path: "/nowhere/kept.json").write([1])

@@ -8,11 +8,11 @@ import Musl
 
 extension KeptFile {
     /// Returns the file at a path in an existing folder. A write creates a temporary file, flushes
-    /// it to the disk, and then renames it.
+    /// it to the disk, and then renames it. Both run apart from the caller's actor.
     public static func onDisk(path: String) -> KeptFile {
         KeptFile(
-            read: { try DiskFile(path: path).read() },
-            write: { try DiskFile(path: path).replace(by: $0) }
+            read: { try await DiskFile(path: path).read() },
+            write: { try await DiskFile(path: path).replace(by: $0) }
         )
     }
 }
@@ -30,7 +30,9 @@ private struct DiskFile {
     /// which is not a kept state.
     private static let mostBytes = 8 << 20
 
-    func read() throws(KeptFileError) -> [UInt8]? {
+    /// Waits for the disk, so it must not run on the main actor of the kit.
+    @concurrent
+    func read() async throws(KeptFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -50,7 +52,9 @@ private struct DiskFile {
         return bytes
     }
 
-    func replace(by bytes: [UInt8]) throws(KeptFileError) {
+    /// Waits for the disk, so it must not run on the main actor of the kit.
+    @concurrent
+    func replace(by bytes: [UInt8]) async throws(KeptFileError) {
         let beside = "\(path).new"
         let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw KeptFileError(operation: "create", code: errno) }
