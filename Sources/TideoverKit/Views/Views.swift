@@ -53,8 +53,9 @@ struct RecoveryNotice: View {
             if let address { Text(verbatim: address).font(.subheadline) }
         }
         .padding()
-        // A soft prompt can become a hard one on the screen.
-        .onChange(of: model, initial: true) { store.reportPrompt() }
+        // A soft prompt can become a hard one on the screen, and one about another entitlement can
+        // have the same words.
+        .onChange(of: store.prompt, initial: true) { store.reportPrompt() }
     }
 
     private func open() {
