@@ -141,6 +141,10 @@ import TideoverSandbox
             await app.settled()
         }
         #expect(Set(reports.withLock { $0 }).count == 2)
+        // The server dates them: a device's clock can be ahead, and such a report is refused.
+        for report in reports.withLock({ $0 }) {
+            #expect(try JSONDocument(report).root["shownAt"] == nil)
+        }
     }
 
     private static let emptyStore = StoreSource(

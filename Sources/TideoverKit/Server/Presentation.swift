@@ -101,14 +101,19 @@ extension ServerIdentity {
         ]
     }
 
-    /// Returns the request that reports a shown prompt.
+    /// Returns the request that reports a shown prompt. It is sent at once, so the server dates it
+    /// by its own clock: before its first answer the device's can be ahead or behind.
     package func report(
         _ exposure: PromptExposure,
         customer: String,
         environment: String
     ) -> Request {
         var writer = JSONWriter()
-        exposure.write(to: &writer)
+        writer.object { writer in
+            writer.field("id", exposure.id)
+            writer.field("kind", exposure.kind.rawValue)
+            if let response = exposure.response { writer.field("response", response.rawValue) }
+        }
         return Request(
             method: "POST",
             path: "\(path)/customers/\(PercentEncoding.encode(customer))/prompts",
