@@ -363,7 +363,8 @@ struct APIFailureTests {
             ("30", FakePlay.now + .seconds(30)), ("0", FakePlay.now),
             ("Wed, 06 May 2026 10:05:00 GMT", FakePlay.now + .minutes(5)),
             ("Wed, 06 May 2026 09:00:00 GMT", FakePlay.now), ("soon", nil), ("-1", nil),
-            ("99999999999", nil),
+            ("90000", FakePlay.now + .hours(24)), ("99999999999", FakePlay.now + .hours(24)),
+            ("9999999999999999999", nil),
         ] as [(String, Instant?)]
     )
     func `Retry-After is kept`(text: String, expected: Instant?) async {

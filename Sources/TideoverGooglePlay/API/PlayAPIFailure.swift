@@ -175,8 +175,8 @@ extension StoreExchange {
     func retryAt(_ text: String) -> Instant? {
         let wait: Milliseconds
         if let seconds = Int64(text) {
-            guard (0...Self.longestWait.count / 1000).contains(seconds) else { return nil }
-            wait = .seconds(seconds)
+            guard seconds >= 0 else { return nil }
+            wait = .seconds(min(seconds, Self.longestWait.count / 1000))
         } else if let date = Instant(httpDate: text) {
             wait = date - (dated ?? answeredAt)
         } else {
