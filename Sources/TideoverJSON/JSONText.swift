@@ -109,34 +109,73 @@ enum JSONText {
         _ text: UnsafeBufferPointer<UInt8>,
         to target: UnsafeMutablePointer<UInt8>
     ) -> Bool {
-        guard let base = text.baseAddress, text.count >= 8 else {
-            for index in text.indices {
-                let byte = text[index]
+        guard let base = text.baseAddress else { return true }
+        switch text.count {
+        case ..<4:
+            for (index, byte) in text.enumerated() {
                 if byte < 0x20 || byte == quote || byte == backslash { return false }
                 target[index] = byte
             }
             return true
+        case ..<8:
+            let (first, last) = copyEnds(base, text.count, to: target, as: UInt32.self)
+            return escapes(in: UInt64(first) << 32 | UInt64(last)) == 0
+        case ..<16:
+            let (first, last) = copyEnds(base, text.count, to: target, as: UInt64.self)
+            return escapes(in: first) | escapes(in: last) == 0
+        default: return copyUnescapedBlocks(base, text.count, to: target)
         }
-        // The last word may overlap the one before.
-        let last = text.count &- 8
-        var at = 0
-        while at < last {
-            guard copyUnescapedWord(base, at, to: target) else { return false }
-            at &+= 8
-        }
-        return copyUnescapedWord(base, last, to: target)
     }
 
+    /// Copies the first and the last word of a text of at most two. They may overlap.
     @inline(__always)
-    private static func copyUnescapedWord(
+    private static func copyEnds<Word: FixedWidthInteger>(
+        _ base: UnsafePointer<UInt8>,
+        _ count: Int,
+        to target: UnsafeMutablePointer<UInt8>,
+        as _: Word.Type
+    ) -> (Word, Word) {
+        let last = count &- MemoryLayout<Word>.size
+        let text = UnsafeRawPointer(base)
+        let copy = UnsafeMutableRawPointer(target)
+        let words = (
+            text.loadUnaligned(as: Word.self),
+            text.loadUnaligned(fromByteOffset: last, as: Word.self)
+        )
+        copy.storeBytes(of: words.0, as: Word.self)
+        copy.storeBytes(of: words.1, toByteOffset: last, as: Word.self)
+        return words
+    }
+
+    /// Copies a text of at least one block. The last block may overlap the one before.
+    @inline(__always)
+    private static func copyUnescapedBlocks(
+        _ base: UnsafePointer<UInt8>,
+        _ count: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Bool {
+        let last = count &- MemoryLayout<Block>.size
+        var found = copyBlock(base, last, to: target)
+        var at = 0
+        while at < last {
+            found = found .| copyBlock(base, at, to: target)
+            at &+= MemoryLayout<Block>.size
+        }
+        return isEmpty(found)
+    }
+
+    /// Copies a block, and marks the bytes that must be escaped.
+    @inline(__always)
+    private static func copyBlock(
         _ base: UnsafePointer<UInt8>,
         _ at: Int,
         to target: UnsafeMutablePointer<UInt8>
-    ) -> Bool {
-        let word = word(base, at)
-        UnsafeMutableRawPointer(target)
-            .storeBytes(of: word.littleEndian, toByteOffset: at, as: UInt64.self)
-        return escapes(in: word) == 0
+    ) -> SIMDMask<Block> {
+        let block = UnsafeRawPointer(base).loadUnaligned(fromByteOffset: at, as: Block.self)
+        UnsafeMutableRawPointer(target).storeBytes(of: block, toByteOffset: at, as: Block.self)
+        let isControl = (block .>= Block()) .& (block .< Block(repeating: 0x20))
+        let isQuote = block .== Block(repeating: Int8(bitPattern: quote))
+        return isControl .| isQuote .| (block .== Block(repeating: Int8(bitPattern: backslash)))
     }
 
     /// Returns a hash of a key. It is the same in each process, so collisions can be constructed.

@@ -4,11 +4,12 @@
 /// stops the process. The caller ensures that no key is repeated.
 public struct JSONWriter: Sendable {
     /// The bytes written so far.
-    public private(set) var bytes: [UInt8] = []
+    public var bytes: [UInt8] { output.bytes }
 
     private enum Place { case root, array, object, afterKey }
 
     private let isPretty: Bool
+    private var output = WrittenBytes()
     private var place = Place.root
     /// Whether the innermost array or object is still empty.
     private var isFirst = true
@@ -17,7 +18,6 @@ public struct JSONWriter: Sendable {
     /// Creates a writer of one line, or of lines indented by two spaces for people.
     public init(pretty: Bool = false) {
         isPretty = pretty
-        bytes.reserveCapacity(256)
     }
 
     /// Writes an object; `body` writes its members.
@@ -43,7 +43,7 @@ public struct JSONWriter: Sendable {
         precondition(place == .object, "a key belongs in an object, after a complete member")
         separate()
         quoted(key, then: UInt8(ascii: ":"))
-        if isPretty { bytes.append(UInt8(ascii: " ")) }
+        if isPretty { output.append(UInt8(ascii: " ")) }
         place = .afterKey
     }
 
@@ -56,15 +56,20 @@ public struct JSONWriter: Sendable {
     /// Writes a string of ASCII that needs no escapes; the caller ensures both.
     package mutating func value(unescaped text: UnsafeRawBufferPointer) {
         beginValue()
-        bytes.append(JSONText.quote)
-        bytes.append(contentsOf: text)
-        bytes.append(JSONText.quote)
+        let quotes = 2
+        output.append(atMost: text.count + quotes) { target in
+            let copy = UnsafeMutableRawBufferPointer(start: target + 1, count: text.count)
+            target[0] = JSONText.quote
+            copy.copyMemory(from: text)
+            target[text.count + 1] = JSONText.quote
+            return text.count + quotes
+        }
     }
 
     /// Writes an integer.
     public mutating func value(_ value: Int64) {
         beginValue()
-        bytes.append(contentsOf: String(value).utf8)
+        output.append(contentsOf: String(value).utf8)
     }
 
     /// Writes an integer.
@@ -75,13 +80,13 @@ public struct JSONWriter: Sendable {
     public mutating func value(_ value: Double) {
         precondition(value.isFinite, "JSON has no infinity and no NaN")
         beginValue()
-        bytes.append(contentsOf: value.description.utf8)
+        output.append(contentsOf: value.description.utf8)
     }
 
     /// Writes a bool.
     public mutating func value(_ value: Bool) {
         beginValue()
-        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        output.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
     /// Writes a value with its contents.
@@ -103,13 +108,13 @@ public struct JSONWriter: Sendable {
     /// Writes null.
     public mutating func null() {
         beginValue()
-        bytes.append(contentsOf: "null".utf8)
+        output.append(contentsOf: "null".utf8)
     }
 
     /// Writes existing JSON text; the caller ensures that it is valid.
     public mutating func raw(_ json: some Sequence<UInt8>) {
         beginValue()
-        bytes.append(contentsOf: json)
+        output.append(contentsOf: json)
     }
 }
 
@@ -180,20 +185,20 @@ extension JSONWriter {
     }
 
     private mutating func separate() {
-        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        if !isFirst { output.append(UInt8(ascii: ",")) }
         isFirst = false
         if isPretty { newLine() }
     }
 
     private mutating func newLine() {
-        bytes.append(UInt8(ascii: "\n"))
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
+        output.append(UInt8(ascii: "\n"))
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * depth))
     }
 
     private mutating func begin(_ kind: Place, _ bracket: UInt8) -> Place {
         beginValue()
         defer { place = kind }
-        bytes.append(bracket)
+        output.append(bracket)
         depth += 1
         isFirst = true
         return place
@@ -203,7 +208,7 @@ extension JSONWriter {
         precondition(place == kind, "a key is followed by its value")
         depth -= 1
         if isPretty && !isFirst { newLine() }
-        bytes.append(bracket)
+        output.append(bracket)
         place = outer
         isFirst = false
     }
@@ -212,65 +217,56 @@ extension JSONWriter {
     private mutating func quoted(_ text: String, then last: UInt8? = nil) {
         var text = text
         text.withUTF8 { text in
-            if appendShort(text, then: last) { return }
-            bytes.append(JSONText.quote)
+            if quotedUnescaped(text, then: last) { return }
+            output.append(JSONText.quote)
             escaped(text)
-            bytes.append(JSONText.quote)
-            if let last { bytes.append(last) }
+            output.append(JSONText.quote)
+            if let last { output.append(last) }
         }
     }
 
-    /// The length of most keys and values in bytes, and of their quotes and colon.
-    private static let shortText = 61
-    private static let shortTextInQuotes = 64
-
-    /// Appends a short text with its quotes and the byte after it at once. Each append costs more
-    /// than copying some words. Does nothing for a long text, and for one with escapes.
-    private mutating func appendShort(
+    /// Writes a text that needs no escapes, as most do. Does nothing for any other.
+    @inline(__always)
+    private mutating func quotedUnescaped(
         _ text: UnsafeBufferPointer<UInt8>,
         then last: UInt8?
     ) -> Bool {
-        guard text.count <= Self.shortText else { return false }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.shortTextInQuotes) {
-            room in
-            guard let start = room.baseAddress else { return false }
-            start[0] = JSONText.quote
-            guard JSONText.copyUnescaped(text, to: start + 1) else { return false }
-            var end = text.count + 1
-            start[end] = JSONText.quote
-            if let last {
-                end += 1
-                start[end] = last
-            }
-            bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: end + 1))
-            return true
+        let quotesAndLast = 3
+        let written = output.append(atMost: text.count + quotesAndLast) { target in
+            guard JSONText.copyUnescaped(text, to: target + 1) else { return 0 }
+            target[0] = JSONText.quote
+            target[text.count + 1] = JSONText.quote
+            guard let last else { return text.count + 2 }
+            target[text.count + 2] = last
+            return text.count + quotesAndLast
         }
+        return written > 0
     }
 
     /// Writes text, with escapes only where JSON requires them.
     private mutating func escaped(_ text: UnsafeBufferPointer<UInt8>) {
         var rest = text[...]
         while let index = JSONText.firstToEscape(in: rest) {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<index]))
+            output.append(contentsOf: UnsafeBufferPointer(rebasing: rest[..<index]))
             escape(rest[index])
             rest = rest[(index + 1)...]
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: rest))
     }
 
     private mutating func escape(_ byte: UInt8) {
-        bytes.append(JSONText.backslash)
+        output.append(JSONText.backslash)
         switch byte {
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0x08: output.append(UInt8(ascii: "b"))
+        case 0x09: output.append(UInt8(ascii: "t"))
+        case 0x0A: output.append(UInt8(ascii: "n"))
+        case 0x0C: output.append(UInt8(ascii: "f"))
+        case 0x0D: output.append(UInt8(ascii: "r"))
         case ..<0x20:
-            bytes.append(contentsOf: "u00".utf8)
-            bytes.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
-            bytes.append(Array("0123456789abcdef".utf8)[Int(byte & 0xF)])
-        default: bytes.append(byte)
+            output.append(contentsOf: "u00".utf8)
+            output.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+            output.append(Array("0123456789abcdef".utf8)[Int(byte & 0xF)])
+        default: output.append(byte)
         }
     }
 }

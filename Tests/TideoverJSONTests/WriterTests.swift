@@ -56,6 +56,38 @@ struct WriterTests {
         }
     }
 
+    @Test func `a document of any length is whole`() {
+        for length in [0..<4, 470..<490, 950..<970, 1_900..<1_930, 9_999..<10_001].joined() {
+            let long = String(repeating: "x", count: length)
+            #expect(text { $0.value(long) } == "\"\(long)\"")
+            #expect(text { $0.value(long + "\n") } == "\"\(long)\\n\"")
+            let items = Array(repeating: "1", count: length)
+            #expect(
+                text { writer in writer.array { list in for _ in items { list.value(1) } } }
+                    == "[\(items.joined(separator: ","))]"
+            )
+            let rest = text { writer in
+                writer.object { writer in
+                    writer.key(long)
+                    writer.raw(items.joined().utf8)
+                    writer.field("b", ["a": nil])
+                }
+            }
+            #expect(rest == "{\"\(long)\":\(items.joined()),\"b\":{\"a\":null}}")
+        }
+    }
+
+    @Test func `what is written so far stays when more is written`() {
+        var writer = JSONWriter()
+        writer.array { list in
+            list.value("a")
+            let before = list.bytes
+            for _ in 0..<500 { list.value("b") }
+            #expect(before == Array("[\"a\"".utf8))
+        }
+        #expect(writer.bytes.count == 6 + 500 * 4)
+    }
+
     @Test func `a compact document is one line`() {
         #expect(
             text(story)
