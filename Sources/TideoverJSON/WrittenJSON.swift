@@ -3,8 +3,11 @@
 ///
 /// It fails for any other text, which can be valid JSON too. What it reads, a ``JSONDocument`` of the
 /// same text has as well.
+// Only a type that is usable from inline has members that other modules can inline.
+@usableFromInline
 package struct WrittenJSON {
     /// The text goes on differently.
+    @usableFromInline
     package struct Mismatch: Error {
         package init() {}
     }
@@ -29,18 +32,34 @@ package struct WrittenJSON {
 
     /// Reads a whole text, or the rest of one after a value that ends at `offset`; returns nil if the
     /// text differs from what `body` reads.
+    ///
+    /// It is inlinable: unspecialized, it would find the type of the result each time.
+    @inlinable
     package static func read<Value>(
         _ bytes: [UInt8],
         from offset: Int = 0,
         _ body: (inout WrittenJSON) throws(Mismatch) -> Value
     ) -> Value? {
+        var value: Value?
+        let isWhole = readWhole(bytes, from: offset) { json throws(Mismatch) in
+            value = try body(&json)
+        }
+        return isWhole ? value : nil
+    }
+
+    @usableFromInline
+    package static func readWhole(
+        _ bytes: [UInt8],
+        from offset: Int,
+        _ body: (inout WrittenJSON) throws(Mismatch) -> Void
+    ) -> Bool {
         bytes.withUnsafeBufferPointer { text in
-            guard var reader = WrittenJSON(text, from: offset) else { return nil }
+            guard var reader = WrittenJSON(text, from: offset) else { return false }
             do throws(Mismatch) {
-                let value = try body(&reader)
-                return reader.offset == text.count ? value : nil
+                try body(&reader)
+                return reader.offset == text.count
             } catch {
-                return nil
+                return false
             }
         }
     }
