@@ -72,6 +72,9 @@ package struct WrittenJSON {
         guard end(UInt8(ascii: "}")) else { throw Mismatch() }
     }
 
+    /// Whether the object ends here; otherwise its next member follows.
+    package mutating func endsObject() -> Bool { end(UInt8(ascii: "}")) }
+
     package mutating func beginArray() throws(Mismatch) { try begin(UInt8(ascii: "[")) }
 
     /// Whether the array ends here; otherwise its next element follows.
@@ -197,5 +200,52 @@ package struct WrittenJSON {
         for byte in (isTrue ? "true" : "false").utf8 { try skip(byte) }
         isAfterValue = true
         return isTrue
+    }
+
+    /// Reads a string, an integer, a bool or null.
+    package mutating func scalar() throws(Mismatch) -> JSONValue {
+        switch next {
+        case JSONText.quote: .string(try string())
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool(try bool())
+        case UInt8(ascii: "n"): try null()
+        default: .integer(try int64())
+        }
+    }
+
+    private mutating func null() throws(Mismatch) -> JSONValue {
+        for byte in "null".utf8 { try skip(byte) }
+        isAfterValue = true
+        return .null
+    }
+
+    private var next: UInt8? { offset < text.count ? base[offset] : nil }
+
+    // MARK: Values that are not asked for
+
+    /// The depth of the values that can be passed over.
+    private static let mostDepth = 16
+
+    /// Passes over the next member of an object.
+    package mutating func skipMember() throws(Mismatch) { try skipMember(Self.mostDepth) }
+
+    private mutating func skipMember(_ depth: Int) throws(Mismatch) {
+        if isAfterValue { try skip(UInt8(ascii: ",")) }
+        _ = try utf8()
+        try skip(UInt8(ascii: ":"))
+        try skipValue(depth)
+    }
+
+    private mutating func skipValue(_ depth: Int) throws(Mismatch) {
+        guard depth > 0 else { throw Mismatch() }
+        switch next {
+        case JSONText.quote: _ = try utf8()
+        case UInt8(ascii: "{"):
+            try beginObject()
+            while !endsObject() { try skipMember(depth - 1) }
+        case UInt8(ascii: "["):
+            try beginArray()
+            while try !endsArray() { try skipValue(depth - 1) }
+        default: _ = try scalar()
+        }
     }
 }

@@ -111,6 +111,66 @@ import TideoverJSON
         #expect(read("abc\"", count: 3) == nil)
     }
 
+    private func scalar(_ text: String) -> JSONValue? {
+        WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+            try json.scalar()
+        }
+    }
+
+    @Test func `a scalar of any kind is read`() {
+        #expect(scalar(#""a""#) == "a")
+        #expect(scalar("-12") == -12)
+        #expect(scalar("true") == true)
+        #expect(scalar("false") == false)
+        #expect(scalar("null") == .some(.null))
+        for text in ["", "[]", "{}", "nul", "nullx", "1.5", #""\n""#, "x"] {
+            #expect(scalar(text) == nil, "\(text)")
+        }
+    }
+
+    /// Reads the member `a` of an object, and passes over all others.
+    private func memberA(_ text: String) -> JSONValue? {
+        WrittenJSON.read(Array(text.utf8)) { json throws(WrittenJSON.Mismatch) in
+            try json.beginObject()
+            while !json.nextKey(is: "a") { try json.skipMember() }
+            let value = try json.scalar()
+            while !json.endsObject() { try json.skipMember() }
+            return value
+        }
+    }
+
+    @Test(
+        arguments: [
+            #"{"a":1}"#, #"{"b":null,"a":1}"#, #"{"a":1,"b":[]}"#, #"{"b":{},"a":1,"c":{}}"#,
+            #"{"b":["x",-1,true,{"a":2}],"c":{"a":3,"d":[[],[0]]},"a":1,"e":"a"}"#,
+        ]
+    )
+    func `members that are not asked for are passed over`(text: String) {
+        #expect(memberA(text) == 1)
+    }
+
+    @Test(
+        arguments: [
+            "{}", #"{"b":1}"#, #"{"b":{"a":1}}"#, #"{"a":1,}"#, #"{"a":1"b":2}"#, #"{,"a":1}"#,
+            #"{"b":,"a":1}"#, #"{"b":1.5,"a":1}"#, #"{"b":"\n","a":1}"#, #"{"b":"é","a":1}"#,
+            #"{"b":[,1],"a":1}"#, #"{"b":[1,],"a":1}"#, #"{"b":[1,"a":1}"#, #"{"b":{"c"},"a":1}"#,
+            #"{"b":{"c":1,},"a":1}"#, #"{"b":nul,"a":1}"#, #"{"b" :1,"a":1}"#, #"{"a":1,"b":[}"#,
+            #"{"a":1}}"#, #"{"a":1"#,
+        ]
+    )
+    func `an object that the writer does not write is left to a document`(text: String) {
+        #expect(memberA(text) == nil)
+    }
+
+    @Test func `deep values are left to a document`() {
+        func text(_ depth: Int) -> String {
+            let brackets = String(repeating: "[", count: depth)
+            return #"{"b":\#(brackets)\#(String(repeating: "]", count: depth)),"a":1}"#
+        }
+        #expect(memberA(text(15)) == 1)
+        #expect(memberA(text(100_000)) == nil)
+    }
+
     @Test func `the rest of a text is read after a value`() {
         let text = Array(#"{"a":1,"b":2}"#.utf8)
         let rest = WrittenJSON.read(text, from: 6) { json throws(WrittenJSON.Mismatch) in

@@ -151,6 +151,29 @@ import TideoverStorage
         await server.close()
     }
 
+    /// An answer with a name that is not ASCII is read as any other document.
+    @Test(arguments: ["premium", "prämie"])
+    func `an event of a change has the answers before and after it`(name: String) async throws {
+        let product = Product(entitlements: [name], group: "pro", period: Period(months: 1))
+        let server = try TestServer(
+            catalogue: Catalogue(products: ["cards.pro.monthly": product])
+        )
+        _ = try await server.post(.purchase())
+        let before = try await server.answer()["entitlements"]?[name]
+        server.set(Message.end + .hours(1))
+        let after = try await server.answer()["entitlements"]?[name]
+        let bodies = try server.storage.outbox(app: "cards", after: nil, limit: 10)
+            .filter { $0.event.kind == "entitlement_changed" }
+            .map { try JSONDocument($0.event.body).root }
+        #expect(bodies.map { $0["entitlement"]?.string } == [name, name])
+        #expect(bodies.first?["from"]?.isNull == true)
+        #expect(bodies.first?["to"].map { JSONValue($0) } == before)
+        #expect(bodies.last?["from"].map { JSONValue($0) } == before)
+        #expect(bodies.last?["to"].map { JSONValue($0) } == after)
+        #expect(before != after)
+        await server.close()
+    }
+
     @Test func `on a full disk the answer is current and not cacheable`() async throws {
         let isFull = Locked(false)
         let server = try TestServer(

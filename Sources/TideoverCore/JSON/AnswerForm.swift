@@ -4,12 +4,20 @@ extension Snapshot {
     /// Writes the members `entitlements`, `prompt` and, if messages are planned, `plan`: the part of
     /// an answer that versions and ETags cover. The caller has opened the object and adds the customer, environment and time.
     public func writeAnswer(to writer: inout JSONWriter) {
+        writeAnswer(to: &writer) { $0.write(to: &$1) }
+    }
+
+    /// Writes the same members; `write` writes the answer of an entitlement.
+    package func writeAnswer(
+        to writer: inout JSONWriter,
+        entitlement write: (Entitlement, inout JSONWriter) -> Void
+    ) {
         writer.field(
             "entitlements",
             object: { writer in
                 for entitlement in entitlements {
                     writer.key(entitlement.name)
-                    entitlement.write(to: &writer)
+                    write(entitlement, &writer)
                 }
             }
         )
@@ -55,6 +63,12 @@ extension Snapshot.Entitlement {
 /// The members of an entitlement's answer in every event, for systems that mirror the answers.
 public enum MirroredMember: String, Hashable, Sendable, CaseIterable {
     case access, state, reason, confidence, productId, store, accessUntil, graceUntil, willRenew
+
+    /// The members in the order in which an entitlement's answer has them.
+    package static let written: [MirroredMember] = [
+        .state, .reason, .access, .confidence, .productId, .store, .accessUntil, .graceUntil,
+        .willRenew,
+    ]
 }
 
 extension Snapshot.Entitlement {

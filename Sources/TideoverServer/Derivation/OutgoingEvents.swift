@@ -66,44 +66,47 @@ struct ChangeEvents {
 
     /// Advances to a later answer, and returns it as stored.
     mutating func move(to snapshot: Snapshot) -> [UInt8] {
-        let before = answer.flatMap { try? JSONDocument($0, limits: .local) }
-        let former = before?.root["entitlements"]
-        for entitlement in snapshot.entitlements {
-            let old = former?[entitlement.name]
+        let forms = snapshot.entitlements.map(\.form)
+        let fresh = snapshot.answer(of: forms)
+        guard fresh != answer else { return fresh }
+        let former = answer.map(FormerEntitlement.all) ?? []
+        for (entitlement, form) in zip(snapshot.entitlements, forms) {
+            let old = former.first { $0.name == entitlement.name }
             guard isDifferent(old, entitlement) else { continue }
-            events.append(event(of: entitlement.name, from: old, to: entitlement, snapshot.asOf))
+            events.append(event(of: entitlement.name, from: old, to: form, snapshot.asOf))
         }
         // Entitlements that the catalogue no longer contains.
-        for (name, old) in former?.members.map({ $0 }) ?? [] where snapshot[name] == nil {
-            events.append(event(of: name, from: old, to: nil, snapshot.asOf))
+        for old in former where snapshot[old.name] == nil {
+            events.append(event(of: old.name, from: old, to: nil, snapshot.asOf))
         }
-        let fresh = snapshot.answer
         answer = fresh
         return fresh
     }
 
     /// Compares the answers; an unknown customer counts as `never`.
-    private func isDifferent(_ old: JSONNode?, _ entitlement: Snapshot.Entitlement) -> Bool {
+    private func isDifferent(
+        _ old: FormerEntitlement?,
+        _ entitlement: Snapshot.Entitlement
+    ) -> Bool {
         guard let old else { return entitlement.standing.state != .never }
-        return MirroredMember.allCases.contains { member in
-            let former = old[member.rawValue].map { JSONValue($0) } ?? .null
-            return former != entitlement[member]
+        return zip(MirroredMember.written, old.mirrored).contains { member, value in
+            value != entitlement[member]
         }
     }
 
     private func event(
         of name: String,
-        from old: JSONNode?,
-        to entitlement: Snapshot.Entitlement?,
+        from old: FormerEntitlement?,
+        to form: [UInt8]?,
         _ instant: Instant
     ) -> Event {
         let body = bodies.body { writer in
             writer.field("entitlement", name)
             writer.field("at", instant.rfc3339)
             writer.key("from")
-            if let old { writer.raw(old.source) } else { writer.null() }
+            if let old { writer.raw(old.form) } else { writer.null() }
             writer.key("to")
-            if let entitlement { entitlement.write(to: &writer) } else { writer.null() }
+            if let form { writer.raw(form) } else { writer.null() }
         }
         return Event(kind: Self.kind, at: instant, body: body)
     }
@@ -140,9 +143,15 @@ struct NewsEvents {
 
 extension Snapshot {
     /// The answer in its stored form.
-    var answer: [UInt8] {
+    var answer: [UInt8] { answer(of: entitlements.map(\.form)) }
+
+    /// The same; an event of a change has the form of its entitlement too, so each is written once.
+    fileprivate func answer(of forms: [[UInt8]]) -> [UInt8] {
         var writer = JSONWriter()
-        writer.object { writeAnswer(to: &$0) }
+        var rest = forms[...]
+        writer.object { writer in
+            writeAnswer(to: &writer) { _, writer in writer.raw(rest.removeFirst()) }
+        }
         return writer.bytes
     }
 
@@ -155,6 +164,15 @@ extension Snapshot {
                 entitlement.writeMirrored(to: &writer)
             }
         }
+        return writer.bytes
+    }
+}
+
+extension Snapshot.Entitlement {
+    /// Its part of the answer in the stored form.
+    fileprivate var form: [UInt8] {
+        var writer = JSONWriter()
+        write(to: &writer)
         return writer.bytes
     }
 }
