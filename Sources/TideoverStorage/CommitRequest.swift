@@ -148,6 +148,8 @@ package struct Evidence: Hashable, Sendable {
     package let receivedAt: Instant
     /// The exact bytes received.
     package let bytes: [UInt8]
+    /// Signed documents among them that were decoded to verify them.
+    package let decoded: [DecodedDocument]
 
     package init(
         id: EvidenceID,
@@ -155,7 +157,8 @@ package struct Evidence: Hashable, Sendable {
         source: Source,
         signedAt: Instant?,
         receivedAt: Instant,
-        bytes: [UInt8]
+        bytes: [UInt8],
+        decoded: [DecodedDocument] = []
     ) {
         self.id = id
         self.dedupeKey = dedupeKey
@@ -163,6 +166,19 @@ package struct Evidence: Hashable, Sendable {
         self.signedAt = signedAt
         self.receivedAt = receivedAt
         self.bytes = bytes
+        self.decoded = decoded
+    }
+}
+
+/// A signed document and the payload that it encodes, so that it need not be decoded again.
+package struct DecodedDocument: Hashable, Sendable {
+    /// The compact serialization.
+    package let text: ArraySlice<UInt8>
+    package let payload: [UInt8]
+
+    package init(text: ArraySlice<UInt8>, payload: [UInt8]) {
+        self.text = text
+        self.payload = payload
     }
 }
 

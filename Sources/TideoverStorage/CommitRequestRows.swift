@@ -57,7 +57,7 @@ package struct EvidenceRow: Sendable {
     package init(_ evidence: Evidence) {
         var headers: [HeaderFingerprint: [UInt8]] = [:]
         self.evidence = evidence
-        form = EvidenceForm.encode(evidence.bytes, headers: &headers)
+        form = EvidenceForm.encode(evidence.bytes, evidence.decoded, headers: &headers)
         self.headers = headers
     }
 }

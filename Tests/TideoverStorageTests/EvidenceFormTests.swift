@@ -55,6 +55,27 @@ enum Vectors {
         }
     }
 
+    @Test func `takes decoded documents, and only where their text is`() throws {
+        var random = SplitMix(seed: 8)
+        let header = Notification.header(&random)
+        let inner = Notification.jws(["a": 1], header: header, &random)
+        let outer = Notification.jws(["inner": .string(inner)], header: header, &random)
+        let other = Notification.jws(["a": 2], header: header, &random)
+        let received = Array("{\"signedPayload\":\"\(outer)\"}".utf8)
+        let decoded = try [other, inner, outer].map { text in
+            let payload = text.split(separator: ".")[1]
+            return DecodedDocument(
+                text: Array(text.utf8)[...],
+                payload: try #require(Base64.decode(payload.utf8, .urlSafe))
+            )
+        }
+        var headers: Headers = [:]
+        let form = EvidenceForm.encode(received, decoded, headers: &headers)
+        let (same, sameHeaders) = try stored(received)
+        #expect(form == same)
+        #expect(headers == sameHeaders)
+    }
+
     @Test func `keeps text that only looks like a signed document unchanged`() throws {
         let signature = String(repeating: "A", count: 86)
         let texts = [

@@ -94,7 +94,8 @@ extension Evidence {
         _ bytes: [UInt8],
         of reading: AppStoreReading,
         from source: Source,
-        at receivedAt: Instant
+        at receivedAt: Instant,
+        decoded: [DecodedDocument] = []
     ) {
         self.init(
             id: EvidenceID(of: bytes),
@@ -102,7 +103,8 @@ extension Evidence {
             source: source,
             signedAt: reading.signedAt,
             receivedAt: receivedAt,
-            bytes: bytes
+            bytes: bytes,
+            decoded: decoded
         )
     }
 }

@@ -81,11 +81,20 @@ struct AppStoreIngest: Sendable {
         at now: Instant,
         onlyKnownChains: Bool
     ) throws -> Received {
-        let reading = try AppStoreReader(app: trust.identity).readNotification(
-            body: body,
-            check: trust.check(at: now, onlyKnownChains: onlyKnownChains)
+        let check = trust.check(at: now, onlyKnownChains: onlyKnownChains)
+        var decoded: [DecodedDocument] = []
+        let reading = try AppStoreReader(app: trust.identity).readNotification(body: body) { jws in
+            let verified = try check(jws)
+            decoded.append(DecodedDocument(text: jws, payload: verified.payload.bytes))
+            return verified
+        }
+        let evidence = Evidence(
+            body,
+            of: reading,
+            from: .appStoreNotification,
+            at: now,
+            decoded: decoded
         )
-        let evidence = Evidence(body, of: reading, from: .appStoreNotification, at: now)
         return Received(evidence: evidence, reading: reading)
     }
 

@@ -4,6 +4,7 @@ import TideoverLocks
 
 /// Splits received bytes into parts, in time linear in their length.
 struct Dissection {
+    private let decoded: [DecodedDocument]
     private(set) var headers: [HeaderFingerprint: [UInt8]] = [:]
     /// The latest header: the documents of one notification share theirs, and most notifications
     /// have that of the one before.
@@ -15,6 +16,11 @@ struct Dissection {
     }
 
     private static let latestOfAll = Locked<Header?>(nil)
+
+    /// Uses the payloads of `decoded` for these documents.
+    init(decoded: [DecodedDocument]) {
+        self.decoded = decoded
+    }
 
     mutating func parts(of bytes: [UInt8], depth: Int) -> [EvidenceForm.Part] {
         var parts: [EvidenceForm.Part] = []
@@ -54,13 +60,19 @@ struct Dissection {
         _ depth: Int
     ) -> EvidenceForm.Part? {
         guard let signature = Base64.decode(bytes[document.signature], .urlSafe),
-            let payload = Base64.decode(bytes[document.payload], .urlSafe)
+            let payload = payload(of: document, in: bytes)
         else { return nil }
         return .signed(
             header: fingerprint(of: bytes[document.header]),
             payload: parts(of: payload, depth: depth + 1),
             signature: signature
         )
+    }
+
+    private func payload(of document: CompactDocument, in bytes: [UInt8]) -> [UInt8]? {
+        let text = bytes[document.start..<document.end]
+        if let known = decoded.first(where: { $0.text.isSame(as: text) }) { return known.payload }
+        return Base64.decode(bytes[document.payload], .urlSafe)
     }
 
     /// Comparing is cheaper than hashing.

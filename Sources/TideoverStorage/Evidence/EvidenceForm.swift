@@ -28,12 +28,14 @@ package struct EvidenceForm: Hashable, Sendable {
     /// Splits received bytes into parts, and encodes them. `received(headers:)` returns exactly
     /// these bytes: a segment is decoded only if it is the one text that encodes the result. Whether
     /// the encoded parts can be read again is verified here; bytes that fail the check are stored
-    /// unsplit. The header texts that the form refers to are added to `headers`.
+    /// unsplit. The header texts that the form refers to are added to `headers`. The documents of
+    /// `decoded` are not decoded again.
     package static func encode(
         _ received: [UInt8],
+        _ decoded: [DecodedDocument] = [],
         headers: inout [HeaderFingerprint: [UInt8]]
     ) -> [UInt8] {
-        var dissection = Dissection()
+        var dissection = Dissection(decoded: decoded)
         let form = EvidenceForm(
             count: received.count,
             parts: dissection.parts(of: received, depth: 0)
