@@ -49,6 +49,12 @@ struct RevocationTable {
         /// The place in the order of use.
         var lastUse: Int
 
+        /// Records a use, and returns what was last stated.
+        fileprivate mutating func use(_ number: Int) -> RevocationStatement.Status? {
+            lastUse = number
+            return statement?.status
+        }
+
         func isExpired(at now: Instant) -> Bool {
             certificate.notAfter < now.millisecondsSince1970
         }
@@ -72,8 +78,21 @@ struct RevocationTable {
         }
     }
 
+    /// The key of an entry. The bytes are hashed together; an array hashes each by itself.
+    private struct Name: Hashable {
+        private let identifier: [UInt8]
+
+        init(_ certificate: IssuedCertificate) {
+            identifier = certificate.identifier
+        }
+
+        func hash(into hasher: inout Hasher) {
+            identifier.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+    }
+
     private let capacity: Int
-    private var entries: [[UInt8]: Entry] = [:]
+    private var entries: [Name: Entry] = [:]
     private var uses = 0
 
     /// Creates an empty table of at most `capacity` certificates.
@@ -87,16 +106,15 @@ struct RevocationTable {
     /// - Throws: the refusal of a revoked certificate.
     mutating func use(_ certificates: [IssuedCertificate]) throws(SignatureRefusal) {
         var refusal: SignatureRefusal?
-        for certificate in certificates {
+        // Neither certificates nor entries are copied: both are large.
+        for place in certificates.indices {
             uses += 1
-            // Through its index the entry changes in place: it is large, and certificates are few.
-            guard let index = entries.index(forKey: certificate.identifier) else {
-                add(certificate)
+            guard let index = entries.index(forKey: Name(certificates[place])) else {
+                add(certificates[place])
                 continue
             }
-            entries.values[index].lastUse = uses
-            if case .revoked(let instant) = entries.values[index].statement?.status {
-                refusal = refusal ?? .certificateRevoked(certificate.position, at: instant)
+            if case .revoked(let instant) = entries.values[index].use(uses) {
+                refusal = refusal ?? .certificateRevoked(certificates[place].position, at: instant)
             }
         }
         // Thrown last: all of them were used.
@@ -114,7 +132,7 @@ struct RevocationTable {
             }
             entries[oldest.key] = nil
         }
-        entries[certificate.identifier] = Entry(
+        entries[Name(certificate)] = Entry(
             certificate: certificate,
             nextRequest: certificate.responders.isEmpty ? nil : .min,
             lastUse: uses
@@ -156,7 +174,7 @@ extension RevocationTable {
         at now: Instant,
         uptime: Int64
     ) -> (RevocationOutcome, Change?) {
-        let known = entries[certificate.identifier]?.statement
+        let known = entries[Name(certificate)]?.statement
         if statement.status == .unknown {
             return (.unknown, recordFailure(about: certificate, at: now, uptime: uptime))
         }
@@ -188,10 +206,10 @@ extension RevocationTable {
         at now: Instant,
         _ body: (inout Entry) -> Void
     ) -> Change? {
-        guard var entry = entries[certificate.identifier] else { return nil }
+        guard var entry = entries[Name(certificate)] else { return nil }
         let before = entry.state(at: now)
         body(&entry)
-        entries[certificate.identifier] = entry
+        entries[Name(certificate)] = entry
         return Change(before: before, after: entry.state(at: now))
     }
 

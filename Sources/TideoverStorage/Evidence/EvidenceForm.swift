@@ -112,6 +112,11 @@ package struct HeaderFingerprint: Hashable, Sendable {
     package init(of text: ArraySlice<UInt8>) {
         bytes = SHA256.hash(text)
     }
+
+    /// Hashes the bytes together; an array hashes each by itself.
+    package func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
 }
 
 /// The reason why stored evidence cannot be reassembled: the stored bytes are damaged.
