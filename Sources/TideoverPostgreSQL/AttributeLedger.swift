@@ -36,10 +36,3 @@ extension Connection {
             .all { $0.attribute }
     }
 }
-
-extension Row {
-    /// The attribute in the first three columns.
-    var attribute: CustomerAttribute {
-        CustomerAttribute(name: text(0), value: optionalText(1), updatedAt: instant(2))
-    }
-}

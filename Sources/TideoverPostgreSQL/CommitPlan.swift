@@ -108,7 +108,7 @@ struct CommitPlan {
             .texts(Array(lineages))
         )
         let rows = try answer.all { row throws(StorageError) in
-            (row.text(0), try session.customers.customer(row.text(1)))
+            (row.text(0), try session.customers.connection.rows.customer(row.text(1)))
         }
         return rows.reduce(into: [:]) { $0[$1.0, default: []].insert($1.1) }
     }

@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// A customer's stored data, without the facts.
@@ -53,7 +52,7 @@ struct CustomerQueries {
     ) throws(StorageError) -> [CustomerID: CustomerID] {
         let answer = try connection.ask(SQL.primaries, in: scope, .texts(ids.map(\.text)))
         let found = try answer.all { row throws(StorageError) in
-            (try customer(row.text(0)), try customer(row.text(1)))
+            (try connection.rows.customer(row.text(0)), try connection.rows.customer(row.text(1)))
         }
         return Dictionary(found) { first, _ in first }
     }
@@ -76,15 +75,7 @@ struct CustomerQueries {
         of key: CustomerKey,
         in answer: Answer
     ) throws(StorageError) -> CustomerIdentity {
-        let aliases = try answer.all { row throws(StorageError) in
-            CustomerAlias(
-                alias: try customer(row.text(0)),
-                customer: try customer(row.text(1)),
-                from: row.instant(2),
-                why: row.text(3),
-                by: row.text(4)
-            )
-        }
+        let aliases = try answer.all(connection.rows.alias)
         return CustomerIdentity(key.customer, aliases: aliases)
     }
 
@@ -104,7 +95,7 @@ struct CustomerQueries {
             .text(prefix + "\u{10FFFF}"),
             .limit(max(0, limit) + 1)
         )
-        let found = try answer.all(listedCustomer)
+        let found = try answer.all(connection.rows.listedCustomer)
         return Array(found.filter { $0.id.text != after }.prefix(max(0, limit)))
     }
 
@@ -120,20 +111,7 @@ struct CustomerQueries {
             .text(email.folded),
             .text(after ?? ""),
             .limit(max(0, limit))
-        ).all(listedCustomer)
-    }
-
-    private func listedCustomer(_ row: Row) throws(StorageError) -> ListedCustomer {
-        ListedCustomer(
-            id: try customer(row.text(0)),
-            customer: try customer(row.text(1)),
-            derivedAt: row.optionalInstant(2)
-        )
-    }
-
-    func customer(_ text: String) throws(StorageError) -> CustomerID {
-        guard let customer = CustomerID(text) else { throw unreadable("a customer has no id") }
-        return customer
+        ).all(connection.rows.listedCustomer)
     }
 
     // MARK: Customers
@@ -149,29 +127,8 @@ struct CustomerQueries {
 
     private func row(of key: CustomerKey, in answer: Answer) throws(StorageError) -> CustomerRow? {
         try answer.first { row throws(StorageError) in
-            CustomerRow(
-                key: key.scope.key(try customer(row.text(10))),
-                version: row.integer(0),
-                answer: row.bytes(1),
-                validUntil: row.optionalInstant(2),
-                fingerprint: row.text(3),
-                derivedAt: row.instant(4),
-                pass: Self.pass(row),
-                reconciledAt: row.optionalInstant(9),
-                presented: row.isNull(11) ? PresentedStores() : PresentedText.read(row.text(11))
-            )
+            try connection.rows.answer(row, in: key.scope)
         }
-    }
-
-    /// The columns of a pass are either all null, except `pass_renew_at`, or all set.
-    private static func pass(_ row: Row) -> IssuedPass? {
-        guard let issuedAt = row.optionalInstant(7) else { return nil }
-        return IssuedPass(
-            compact: row.bytes(5),
-            signer: row.text(6),
-            issuedAt: issuedAt,
-            renewAt: row.optionalInstant(8)
-        )
     }
 
     /// Reads everything about a customer, who may be unknown. Settled lineages are left out if
@@ -340,7 +297,7 @@ struct CustomerQueries {
             lineageRecords: lineageRecords,
             leftOut: outline.leftOut,
             deliveredEvents: isDerived ? told : [],
-            openDrift: isDerived ? try details.drift.all(drift) : [],
+            openDrift: isDerived ? try details.drift.all(connection.rows.drift) : [],
             prompts: try prompts(details.prompts, occasion),
             leastVersion: occasion.leastVersion,
             now: occasion.now,
@@ -356,26 +313,14 @@ struct CustomerQueries {
         _ occasion: Occasion
     ) throws(StorageError) -> [PromptExposure] {
         let known = Set(occasion.prompts.map(\.id))
-        let stored = try answer.all(prompt).filter { !known.contains($0.id) }
+        let stored = try answer.all(connection.rows.prompt).filter { !known.contains($0.id) }
         return (occasion.prompts + stored).sorted { $0.shownAt > $1.shownAt }
-    }
-
-    private func prompt(_ row: Row) throws(StorageError) -> PromptExposure {
-        guard let kind = PromptExposure.Kind(rawValue: row.text(1)) else {
-            throw unreadable("a prompt has no known kind")
-        }
-        return PromptExposure(
-            id: row.text(0),
-            kind: kind,
-            shownAt: row.instant(2),
-            response: row.optionalText(3).flatMap { PromptExposure.Response(rawValue: $0) }
-        )
     }
 
     // MARK: Drift
 
     func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
-        try askOpenDrift(of: key).all(drift)
+        try askOpenDrift(of: key).all(connection.rows.drift)
     }
 
     private func askOpenDrift(of key: CustomerKey) throws(StorageError) -> Answer {
@@ -391,7 +336,7 @@ struct CustomerQueries {
             .text(key.customer.text),
             .limit(limit)
         )
-        return try answer.all(drift)
+        return try answer.all(connection.rows.drift)
     }
 
     func drift(
@@ -406,11 +351,7 @@ struct CustomerQueries {
             .text(after?.id ?? ""),
             .limit(limit)
         )
-        return try answer.all(drift)
-    }
-
-    private func drift(_ row: Row) throws(StorageError) -> Drift {
-        try stored(row.bytes(0)) { json throws(FormError) in try Drift(json: json) }
+        return try answer.all(connection.rows.drift)
     }
 
     // MARK: Lineages
@@ -428,7 +369,7 @@ struct CustomerQueries {
 
         func owned(_ queries: CustomerQueries) throws(StorageError) -> LineageRecord {
             guard let owner = owners.first else {
-                throw queries.unreadable("a lineage has lost its owners")
+                throw queries.connection.rows.damaged("a lineage has lost its owners")
             }
             return LineageRecord(lineage: owner.lineage, facts: facts, owners: owners)
         }
@@ -448,11 +389,11 @@ struct CustomerQueries {
         var parts: [String: LineageParts] = [:]
         var reader = StoredFactReader()
         let facts = try answers.facts.all { row throws(StorageError) in
-            (row.text(1), try readable { try reader.fact(row.bytes(0)) })
+            (row.text(1), try connection.rows.readable { try reader.fact(row.bytes(0)) })
         }
         for (key, fact) in facts { parts[key, default: LineageParts()].facts.append(fact) }
         let owners = try answers.owners.all { row throws(StorageError) in
-            (row.text(1), try readable { try OwnershipEntry(stored: row.bytes(0)) })
+            (row.text(1), try connection.rows.readable { try OwnershipEntry(stored: row.bytes(0)) })
         }
         for (key, entry) in owners { parts[key, default: LineageParts()].owners.append(entry) }
         return parts
@@ -464,7 +405,7 @@ struct CustomerQueries {
     ) throws(StorageError) -> [OwnershipEntry] {
         let answer = try connection.ask(SQL.owners, in: scope, .texts([lineage]))
         return try answer.all { row throws(StorageError) in
-            try readable { try OwnershipEntry(stored: row.bytes(0)) }
+            try connection.rows.readable { try OwnershipEntry(stored: row.bytes(0)) }
         }
     }
 
@@ -476,7 +417,7 @@ struct CustomerQueries {
         let parts = try lineageParts(try askLineages(keys, in: scope))
         return try keys.map { key throws(StorageError) in
             guard let found = parts[key], let lineage = found.facts.first?.lineage else {
-                throw unreadable("a lineage lost its facts")
+                throw connection.rows.damaged("a lineage lost its facts")
             }
             return LineageRecord(lineage: lineage, facts: found.facts, owners: found.owners)
         }
@@ -490,31 +431,5 @@ struct CustomerQueries {
         let parts = try lineageParts(try askLineages([lineage.key], in: scope))
         let found = parts[lineage.key] ?? LineageParts()
         return LineageRecord(lineage: lineage, facts: found.facts, owners: found.owners)
-    }
-
-    /// Decodes a value from its JSON form, which was validated before it was stored.
-    private func stored<Value>(
-        _ form: [UInt8],
-        _ read: (JSONNode) throws(FormError) -> Value
-    ) throws(StorageError) -> Value {
-        try readable { try read(JSONDocument(form, limits: .local).root) }
-    }
-
-    /// Reports a stored form that cannot be read.
-    private func readable<Value>(_ read: () throws -> Value) throws(StorageError) -> Value {
-        do {
-            return try read()
-        } catch let error as FormError {
-            switch error {
-            case .missing(let field), .wrongType(let field), .unknownWord(let field, _):
-                throw unreadable("a stored form cannot be read at “\(field)”")
-            }
-        } catch {
-            throw unreadable("a stored form is no JSON")
-        }
-    }
-
-    func unreadable(_ detail: String) -> StorageError {
-        StorageError(.corrupt, place: connection.place, detail: detail)
     }
 }

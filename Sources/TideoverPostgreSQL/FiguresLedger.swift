@@ -35,7 +35,7 @@ struct FiguresLedger {
     // MARK: Figures
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
-        let scope = AppScope(update.app, update.environment)
+        let scope = update.scope
         let turn = try connection.ask(SQL.figuresTurn, in: scope)
         guard try areUnchanged(update.done.subjects, in: scope),
             try turn.first({ $0.integer(0) }) ?? 0 == update.done.turn
@@ -137,21 +137,7 @@ struct FiguresQueries {
         // Before the subjects: a later turn then shows that they may be out of date.
         let turn = try connection.ask(SQL.figuresTurn, in: scope)
         let stale = try connection.ask(SQL.staleFigures, in: scope, .limit(limit))
-        let subjects = try stale.all {
-            row throws(StorageError) in
-            guard let kind = FiguresSubject.Kind(rawValue: row.text(0)) else {
-                throw StorageError(
-                    .corrupt,
-                    place: connection.place,
-                    detail: "stale figures have no kind"
-                )
-            }
-            return StaleFigures(
-                subject: FiguresSubject(kind, row.text(1)),
-                mark: row.integer(2),
-                form: row.isNull(3) ? nil : row.bytes(3)
-            )
-        }
+        let subjects = try stale.all(connection.rows.staleFigures)
         return StaleFiguresPage(turn: try turn.first { $0.integer(0) } ?? 0, subjects: subjects)
     }
 }

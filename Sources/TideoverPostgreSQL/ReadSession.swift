@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// Reads through one connection, each time in a transaction that cannot write.
@@ -105,7 +104,7 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [Evidence] {
         let found = try answer.all { row throws(StorageError) in
             guard let source = Source(rawValue: row.text(1)) else {
-                throw damaged("evidence has an unknown source")
+                throw rows.damaged("evidence has an unknown source")
             }
             return StoredPiece(
                 id: id(row),
@@ -143,7 +142,7 @@ final class ReadSession: StorageReader {
         do {
             return try EvidenceForm(encoded: encoded)
         } catch {
-            throw damaged("evidence cannot be put together: \(error)")
+            throw rows.damaged("evidence cannot be put together: \(error)")
         }
     }
 
@@ -155,10 +154,10 @@ final class ReadSession: StorageReader {
         do {
             received = try piece.form.received(headers: headers)
         } catch {
-            throw damaged("evidence cannot be put together: \(error)")
+            throw rows.damaged("evidence cannot be put together: \(error)")
         }
         guard EvidenceID(of: received) == piece.id else {
-            throw damaged("evidence no longer has its digest")
+            throw rows.damaged("evidence no longer has its digest")
         }
         return Evidence(
             id: piece.id,
@@ -201,7 +200,7 @@ final class ReadSession: StorageReader {
         )
         let found = try answer.all { row throws(StorageError) in
             guard let environment = Environment(rawValue: row.text(0)) else {
-                throw damaged("a purchase has no environment")
+                throw rows.damaged("a purchase has no environment")
             }
             return (AppScope(app, environment), row.text(1))
         }
@@ -289,7 +288,8 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [AuditRecord] {
         let after = SQLValue.text(after?.description ?? "")
         guard let customer else {
-            return try connection.ask(SQL.audit, .text(app), after, .limit(limit)).all(auditRecord)
+            let answer = try connection.ask(SQL.audit, .text(app), after, .limit(limit))
+            return try answer.all(rows.auditRecord)
         }
         var found: [EventID: AuditRecord] = [:]
         for id in try customers.identity(of: customer).all {
@@ -300,16 +300,9 @@ final class ReadSession: StorageReader {
                 after,
                 .limit(limit)
             )
-            for line in try answer.all(auditRecord) { found[line.id] = line }
+            for line in try answer.all(rows.auditRecord) { found[line.id] = line }
         }
         return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
-    }
-
-    private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
-        guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1))
-        else { throw damaged("a line of the audit cannot be read") }
-        let entry = try AuditEntry.read(stored: row.bytes(2), place: connection.place)
-        return AuditRecord(id: id, environment: environment, entry: entry)
     }
 
     func outbox(
@@ -323,25 +316,14 @@ final class ReadSession: StorageReader {
             .text(after?.description ?? ""),
             .limit(limit)
         )
-        return try answer.all { row throws(StorageError) in try event(row, of: app) }
+        return try answer.all { row throws(StorageError) in try rows.event(row, of: app) }
     }
 
     func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
         let answer = try connection.ask(SQL.latestEvents, .text(app), .limit(limit))
-        return try answer.all { row throws(StorageError) in try event(row, of: app) }.reversed()
-    }
-
-    private func event(_ row: Row, of app: String) throws(StorageError) -> OutboxEvent {
-        guard let id = EventID(row.text(0)),
-            let environment = Environment(rawValue: row.text(1)),
-            let customer = CustomerID(row.text(2))
-        else { throw damaged("an event cannot be read") }
-        return OutboxEvent(
-            id: id,
-            customer: CustomerKey(app: app, environment: environment, customer: customer),
-            version: row.integer(3),
-            event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
-        )
+        return try answer.all { row throws(StorageError) in
+            try rows.event(row, of: app)
+        }.reversed()
     }
 
     // MARK: Everything else
@@ -364,7 +346,7 @@ final class ReadSession: StorageReader {
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
-        let scope = AppScope(key.app, key.environment)
+        let scope = key.scope
         return try connection.ask(SQL.bookmark, in: scope, .text(key.name)).first { $0.bytes(0) }
     }
 
@@ -407,15 +389,7 @@ final class ReadSession: StorageReader {
     }
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
-        let found = try connection.ask(SQL.tallies, .text(app)).all { row throws(StorageError) in
-            let name = row.text(0)
-            let environment = Environment(rawValue: name)
-            guard environment != nil || name.isEmpty else {
-                throw damaged("a count has an unknown environment")
-            }
-            let tally = Tally(environment: environment, kind: row.text(1), name: row.text(2))
-            return (tally, row.integer(3))
-        }
+        let found = try connection.ask(SQL.tallies, .text(app)).all(rows.tally)
         // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
     }
@@ -465,7 +439,5 @@ final class ReadSession: StorageReader {
         try connection.ask(SQL.policyVersions, in: scope).all { $0.policyVersion }
     }
 
-    private func damaged(_ detail: String) -> StorageError {
-        StorageError(.corrupt, place: connection.place, detail: detail)
-    }
+    private var rows: StoredRowReader { connection.rows }
 }

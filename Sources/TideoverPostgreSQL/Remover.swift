@@ -17,7 +17,7 @@ struct Remover {
     // MARK: By age
 
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
-        let scope = AppScope(order.app, order.environment)
+        let scope = order.scope
         let limit = SQLValue.limit(max(1, order.limit))
         let before = SQLValue.instant(order.before)
         let earliest = SQLValue.text(EventID.earliest(at: order.before).description)

@@ -139,7 +139,7 @@ final class WriteSession: StorageWriter {
         by form: [UInt8],
         as key: BookmarkKey
     ) throws(StorageError) -> Bool {
-        let scope = AppScope(key.app, key.environment)
+        let scope = key.scope
         let name = SQLValue.text(key.name)
         let answer =
             if let former {
@@ -190,7 +190,7 @@ final class WriteSession: StorageWriter {
     }
 
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
-        let scope = AppScope(order.app, order.environment)
+        let scope = order.scope
         let answer = try connection.ask(
             SQL.claimDue,
             in: scope,
@@ -200,7 +200,7 @@ final class WriteSession: StorageWriter {
         )
         let claims = try answer.all { row throws(StorageError) in
             DueClaim(
-                customer: scope.key(try customers.customer(row.text(0))),
+                customer: scope.key(try connection.rows.customer(row.text(0))),
                 dueAt: row.instant(1),
                 fence: row.integer(2)
             )

@@ -10,11 +10,7 @@ final class AttributeQueries {
     }
 
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try ofCustomer.all(
-            .text(customer.app),
-            .text(customer.environment.rawValue),
-            .text(customer.customer.text)
-        ) { $0.attribute }
+        try ofCustomer.all(in: customer.scope, .text(customer.customer.text)) { $0.attribute }
     }
 }
 
@@ -42,25 +38,13 @@ final class AttributeLedger {
         at now: Instant
     ) throws(StorageError) -> Bool {
         let count = try putAttribute.run(
-            .text(customer.app),
-            .text(customer.environment.rawValue),
+            in: customer.scope,
             .text(customer.customer.text),
             .text(attribute.name),
-            attribute.value.map { .text($0) } ?? .null,
+            .optional(attribute.value),
             .instant(attribute.updatedAt),
             .instant(now)
         )
         return count == 1
-    }
-}
-
-extension Row {
-    /// The attribute in the first three columns.
-    var attribute: CustomerAttribute {
-        CustomerAttribute(
-            name: text(0),
-            value: isNull(1) ? nil : text(1),
-            updatedAt: instant(2)
-        )
     }
 }

@@ -33,8 +33,7 @@ final class AuditLines {
             return try insert(entry, commitRequest)
         }
         let known = try namedBetween.first(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
+            in: commitRequest.scope,
             .text(refusals.after),
             .text(refusals.before),
             .integer(Int64(AuditEntry.mostRefusals))
@@ -58,11 +57,7 @@ final class AuditLines {
         _ name: String,
         _ commitRequest: CommitRequest
     ) throws(StorageError) -> (id: String, form: [UInt8])? {
-        try named.first(
-            .text(commitRequest.app),
-            .text(commitRequest.environment.rawValue),
-            .text(name)
-        ) { ($0.text(0), $0.bytes(1)) }
+        try named.first(in: commitRequest.scope, .text(name)) { ($0.text(0), $0.bytes(1)) }
     }
 
     /// Increments the counter of an entry; false if there is none.

@@ -1,10 +1,9 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// Reads customers and lineages through one connection.
 final class CustomerQueries {
-    private let place: String
+    private let rows: StoredRowReader
     private let facts: Statement
     private let movedFacts: Statement
     private let owners: Statement
@@ -13,7 +12,7 @@ final class CustomerQueries {
     private let lineagesUnsettled: Statement
     private let settledLineages: Statement
     private let settledKeys: Statement
-    private let rows: Statement
+    private let answer: Statement
     private let told: Statement
     private let openDrift: Statement
     private let driftOf: Statement
@@ -27,7 +26,7 @@ final class CustomerQueries {
 
     init(_ connection: Connection, _ used: UsedTables = UsedTables()) throws(StorageError) {
         self.used = used
-        place = connection.place
+        rows = connection.rows
         facts = try Statement(SQL.facts, on: connection)
         movedFacts = try Statement(SQL.movedFacts, on: connection)
         owners = try Statement(SQL.owners, on: connection)
@@ -36,7 +35,7 @@ final class CustomerQueries {
         lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
         settledLineages = try Statement(SQL.settledLineages, on: connection)
         settledKeys = try Statement(SQL.settledKeys, on: connection)
-        rows = try Statement(SQL.customer, on: connection)
+        answer = try Statement(SQL.customer, on: connection)
         told = try Statement(SQL.told, on: connection)
         openDrift = try Statement(SQL.openDrift, on: connection)
         driftOf = try Statement(SQL.driftOf, on: connection)
@@ -54,12 +53,11 @@ final class CustomerQueries {
     func primary(of key: CustomerKey) throws(StorageError) -> CustomerKey {
         guard used.alias else { return key }
         let found = try primary.first(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(key.customer.text)
-        ) { row throws(StorageError) in try customer(row.text(0)) }
+        ) { row throws(StorageError) in try rows.customer(row.text(0)) }
         guard let found else { return key }
-        return CustomerKey(app: key.app, environment: key.environment, customer: found)
+        return key.scope.key(found)
     }
 
     func identity(of key: CustomerKey) throws(StorageError) -> CustomerIdentity {
@@ -72,107 +70,53 @@ final class CustomerQueries {
     ) throws(StorageError) -> CustomerIdentity {
         guard used.alias else { return CustomerIdentity(key.customer, aliases: []) }
         let aliases = try aliases.all(
-            .text(primary.app),
-            .text(primary.environment.rawValue),
-            .text(primary.customer.text)
-        ) { row throws(StorageError) in
-            CustomerAlias(
-                alias: try customer(row.text(0)),
-                customer: try customer(row.text(1)),
-                from: row.instant(2),
-                why: row.text(3),
-                by: row.text(4)
-            )
-        }
+            in: primary.scope,
+            .text(primary.customer.text),
+            read: rows.alias
+        )
         return CustomerIdentity(key.customer, aliases: aliases)
     }
 
     /// Lists the ids that begin with `prefix`, after `after`, in order.
     func list(
-        app: String,
-        _ environment: Environment,
+        in scope: AppScope,
         prefix: String,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
         // The range includes `after`, so that one bound serves the index. One extra row is read.
         let found = try listed.all(
-            .text(app),
-            .text(environment.rawValue),
+            in: scope,
             .text([prefix, after ?? ""].max { $0.utf8.lexicographicallyPrecedes($1.utf8) } ?? ""),
             .text(prefix + "\u{10FFFF}"),
-            .integer(Int64(max(0, limit)) + 1),
-            read: listedCustomer
+            .limit(max(0, limit) + 1),
+            read: rows.listedCustomer
         )
         return Array(found.filter { $0.id.text != after }.prefix(max(0, limit)))
     }
 
     func list(
-        app: String,
-        _ environment: Environment,
+        in scope: AppScope,
         email: EmailAddress,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
         try byEmail.all(
-            .text(app),
-            .text(environment.rawValue),
+            in: scope,
             .text(email.folded),
             .text(after ?? ""),
-            .integer(Int64(max(0, limit))),
-            read: listedCustomer
+            .limit(limit),
+            read: rows.listedCustomer
         )
-    }
-
-    private func listedCustomer(_ row: Row) throws(StorageError) -> ListedCustomer {
-        ListedCustomer(
-            id: try customer(row.text(0)),
-            customer: try customer(row.text(1)),
-            derivedAt: row.optionalInstant(2)
-        )
-    }
-
-    private func customer(_ text: String) throws(StorageError) -> CustomerID {
-        guard let customer = CustomerID(text) else { throw unreadable("a customer has no id") }
-        return customer
     }
 
     // MARK: Customers
 
     /// Returns the customer's row; an alias resolves to its customer.
     func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
-        try rows.first(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text)
-        ) { row throws(StorageError) in
-            CustomerRow(
-                key: CustomerKey(
-                    app: key.app,
-                    environment: key.environment,
-                    customer: try customer(row.text(10))
-                ),
-                version: row.integer(0),
-                answer: row.bytes(1),
-                validUntil: row.optionalInstant(2),
-                fingerprint: row.text(3),
-                derivedAt: row.instant(4),
-                pass: Self.pass(row),
-                reconciledAt: row.optionalInstant(9),
-                presented: row.isNull(11) ? PresentedStores() : PresentedText.read(row.text(11))
-            )
+        try answer.first(in: key.scope, .text(key.customer.text)) { row throws(StorageError) in
+            try rows.answer(row, in: key.scope)
         }
-    }
-
-    /// The columns of a pass are either all null, except `pass_renew_at`, or all set.
-    private static func pass(_ row: Row) -> IssuedPass? {
-        guard let issuedAt = row.optionalInstant(7) else { return nil }
-        return IssuedPass(
-            compact: row.bytes(5),
-            signer: row.text(6),
-            issuedAt: issuedAt,
-            renewAt: row.optionalInstant(8)
-        )
     }
 
     /// Reads everything about a customer, who may be unknown. Settled lineages are left out if
@@ -230,7 +174,7 @@ final class CustomerQueries {
             if let lineageRecord = input.newFacts[lineage] {
                 lineageRecords.append(lineageRecord)
             } else {
-                lineageRecords.append(try lineageRecord(lineage, app: key.app, key.environment))
+                lineageRecords.append(try lineageRecord(lineage, in: key.scope))
             }
         }
         // A customer who was never derived has no events and no drift.
@@ -266,26 +210,13 @@ final class CustomerQueries {
         let known = Set(prompts.map(\.id))
         for id in outline.identity.all {
             prompts += try promptsOf.all(
-                .text(outline.key.app),
-                .text(outline.key.environment.rawValue),
+                in: outline.key.scope,
                 .text(id.text),
                 .integer(Self.mostPrompts),
-                read: prompt
+                read: rows.prompt
             ).filter { !known.contains($0.id) }
         }
         return prompts.sorted { $0.shownAt > $1.shownAt }
-    }
-
-    private func prompt(_ row: Row) throws(StorageError) -> PromptExposure {
-        guard let kind = PromptExposure.Kind(rawValue: row.text(1)) else {
-            throw unreadable("a prompt has no known kind")
-        }
-        return PromptExposure(
-            id: row.text(0),
-            kind: kind,
-            shownAt: row.instant(2),
-            response: row.isNull(3) ? nil : PromptExposure.Response(rawValue: row.text(3))
-        )
     }
 
     /// Returns the keys of a customer's lineages that are marked as settled under a fingerprint.
@@ -293,8 +224,7 @@ final class CustomerQueries {
     {
         Set(
             try settledKeys.all(
-                .text(key.app),
-                .text(key.environment.rawValue),
+                in: key.scope,
                 .text(key.customer.text),
                 .text(fingerprint)
             ) { $0.text(0) }
@@ -305,44 +235,24 @@ final class CustomerQueries {
 
     func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
         guard used.drift else { return [] }
-        return try openDrift.all(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text),
-            read: drift
-        )
+        return try openDrift.all(in: key.scope, .text(key.customer.text), read: rows.drift)
     }
 
     /// Returns the customer's drift; an alias resolves to its customer.
     func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         let key = try primary(of: key)
-        return try driftOf.all(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text),
-            .integer(Int64(max(0, limit))),
-            read: drift
-        )
+        let customer = SQLValue.text(key.customer.text)
+        return try driftOf.all(in: key.scope, customer, .limit(limit), read: rows.drift)
     }
 
-    func drift(
-        app: String,
-        _ environment: Environment,
-        after: Drift?,
-        limit: Int
-    ) throws(StorageError) -> [Drift] {
+    func drift(in scope: AppScope, after: Drift?, limit: Int) throws(StorageError) -> [Drift] {
         try driftAfter.all(
-            .text(app),
-            .text(environment.rawValue),
+            in: scope,
             .text(after?.customer.text ?? ""),
             .text(after?.id ?? ""),
-            .integer(Int64(max(0, limit))),
-            read: drift
+            .limit(limit),
+            read: rows.drift
         )
-    }
-
-    private func drift(_ row: Row) throws(StorageError) -> Drift {
-        try stored(row.bytes(0)) { json throws(FormError) in try Drift(json: json) }
     }
 
     // MARK: Lineages
@@ -368,8 +278,7 @@ final class CustomerQueries {
         let earliest = min(answer.derivedAt, answer.validUntil ?? answer.derivedAt)
         let until = min(earliest, now - Milliseconds(1))
         let found = try settledLineages.first(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(identity.primary.text),
             .text(answer.fingerprint),
             .instant(until)
@@ -393,8 +302,7 @@ final class CustomerQueries {
     ) throws(StorageError) -> [String]? {
         guard identity.aliases.isEmpty else { return nil }
         let first = try firstLineagesOwned.all(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(identity.primary.text)
         ) { $0.text(0) }
         return first.count < 2 ? first : nil
@@ -409,8 +317,7 @@ final class CustomerQueries {
         var owned: [String] = []
         if let settled {
             owned = try lineagesUnsettled.all(
-                .text(key.app),
-                .text(key.environment.rawValue),
+                in: key.scope,
                 .text(identity.primary.text),
                 .text(settled.fingerprint),
                 .instant(settled.until),
@@ -418,125 +325,82 @@ final class CustomerQueries {
             ) { $0.text(0) }
         }
         for id in settled == nil ? identity.all : identity.aliases.map(\.alias) {
-            owned += try lineagesOwned.all(
-                .text(key.app),
-                .text(key.environment.rawValue),
-                .text(id.text)
-            ) { $0.text(0) }
+            owned += try lineagesOwned.all(in: key.scope, .text(id.text)) { $0.text(0) }
         }
         guard !identity.aliases.isEmpty else { return owned }
         return Set(owned).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private func deliveredEvents(of key: CustomerKey) throws(StorageError) -> [String] {
-        try told.all(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.customer.text)
-        ) { $0.text(0) }
+        try told.all(in: key.scope, .text(key.customer.text)) { $0.text(0) }
     }
 
-    func owners(
-        of lineage: String,
-        app: String,
-        _ environment: Environment
-    ) throws(StorageError) -> [OwnershipEntry] {
-        try ownership(of: lineage, app: app, environment).owners
+    func owners(of lineage: String, in scope: AppScope) throws(StorageError) -> [OwnershipEntry] {
+        try ownership(of: lineage, in: scope).owners
     }
 
     /// Returns the owners of a lineage, and whether it is marked as settled.
     func ownership(
         of lineage: String,
-        app: String,
-        _ environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> (owners: [OwnershipEntry], isSettled: Bool) {
         var isSettled = false
-        let owners = try owners.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+        let owners = try owners.all(in: scope, .text(lineage)) {
             row throws(StorageError) in
             if row.integer(1) == 1 { isSettled = true }
-            return try readable { try OwnershipEntry(stored: row.bytes(0)) }
+            return try rows.readable { try OwnershipEntry(stored: row.bytes(0)) }
         }
         return (owners, isSettled)
     }
 
     private func lineageRecord(
         _ lineage: String,
-        app: String,
-        _ environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> LineageRecord {
-        let owners = try owners(of: lineage, app: app, environment)
-        guard let owner = owners.first else { throw unreadable("a lineage has lost its owners") }
-        let facts = try facts(of: lineage, app: app, environment)
+        let owners = try owners(of: lineage, in: scope)
+        guard let owner = owners.first else { throw rows.damaged("a lineage has lost its owners") }
+        let facts = try facts(of: lineage, in: scope)
         return LineageRecord(lineage: owner.lineage, facts: facts, owners: owners)
     }
 
     /// Returns a lineage that has stored facts, with or without an owner.
     func storedLineageRecord(
         _ key: String,
-        app: String,
-        _ environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> LineageRecord {
-        let facts = try facts(of: key, app: app, environment)
+        let facts = try facts(of: key, in: scope)
         guard let lineage = facts.first?.lineage else {
-            throw unreadable("a lineage lost its facts")
+            throw rows.damaged("a lineage lost its facts")
         }
-        let owners = try owners(of: key, app: app, environment)
+        let owners = try owners(of: key, in: scope)
         return LineageRecord(lineage: lineage, facts: facts, owners: owners)
     }
 
     /// Returns a lineage that may have no stored data.
     func storedLineageRecord(
         _ lineage: Lineage,
-        app: String,
-        _ environment: Environment
+        in scope: AppScope
     ) throws(StorageError) -> LineageRecord {
         LineageRecord(
             lineage: lineage,
-            facts: try facts(of: lineage.key, app: app, environment),
-            owners: try owners(of: lineage.key, app: app, environment)
+            facts: try facts(of: lineage.key, in: scope),
+            owners: try owners(of: lineage.key, in: scope)
         )
     }
 
     /// Returns the facts in the order of their assertion. Those of `known` are not decoded.
     func facts(
         of lineage: String,
-        app: String,
-        _ environment: Environment,
+        in scope: AppScope,
         known: [FactRow] = []
     ) throws(StorageError) -> [Fact] {
         let statement = used.earlierFacts ? facts : movedFacts
         var reader = StoredFactReader()
-        return try statement.all(.text(app), .text(environment.rawValue), .text(lineage)) {
+        return try statement.all(in: scope, .text(lineage)) {
             row throws(StorageError) in
             let form = row.bytes(0)
             if let same = known.first(where: { $0.form == form }) { return same.fact }
-            return try readable { try reader.fact(form) }
+            return try rows.readable { try reader.fact(form) }
         }
-    }
-
-    /// Decodes a value from its JSON form, which was validated before it was stored.
-    private func stored<Value>(
-        _ form: [UInt8],
-        _ read: (JSONNode) throws(FormError) -> Value
-    ) throws(StorageError) -> Value {
-        try readable { try read(JSONDocument(form, limits: .local).root) }
-    }
-
-    /// Reports a stored form that cannot be read.
-    private func readable<Value>(_ read: () throws -> Value) throws(StorageError) -> Value {
-        do {
-            return try read()
-        } catch let error as FormError {
-            switch error {
-            case .missing(let field), .wrongType(let field), .unknownWord(let field, _):
-                throw unreadable("a stored form cannot be read at “\(field)”")
-            }
-        } catch {
-            throw unreadable("a stored form is no JSON")
-        }
-    }
-
-    private func unreadable(_ detail: String) -> StorageError {
-        StorageError(.corrupt, place: place, detail: detail)
     }
 }

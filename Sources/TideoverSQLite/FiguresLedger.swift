@@ -3,13 +3,13 @@ import TideoverStorage
 
 /// Reads figures through one connection.
 final class FiguresQueries {
-    private let place: String
+    private let rows: StoredRowReader
     private let page: Statement
     private let stale: Statement
     private let turn: Statement
 
     init(_ connection: Connection) throws(StorageError) {
-        place = connection.place
+        rows = connection.rows
         page = try Statement(SQL.figures, on: connection)
         stale = try Statement(SQL.staleFigures, on: connection)
         turn = try Statement(SQL.figuresTurn, on: connection)
@@ -21,13 +21,7 @@ final class FiguresQueries {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [FiguresRow] {
-        try page.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .text(kind.rawValue),
-            .text(after ?? ""),
-            .integer(Int64(max(0, limit)))
-        ) {
+        try page.all(in: scope, .text(kind.rawValue), .text(after ?? ""), .limit(limit)) {
             FiguresRow(
                 subject: FiguresSubject(kind, $0.text(0)),
                 stamp: $0.integer(1),
@@ -41,27 +35,14 @@ final class FiguresQueries {
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage {
         // Before the subjects: a later turn then shows that they may be out of date.
-        let turn = try turn(scope.app, scope.environment)
-        let subjects = try stale.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .integer(Int64(max(0, limit)))
-        ) { row throws(StorageError) in
-            guard let kind = FiguresSubject.Kind(rawValue: row.text(0)) else {
-                throw StorageError(.corrupt, place: place, detail: "stale figures have no kind")
-            }
-            return StaleFigures(
-                subject: FiguresSubject(kind, row.text(1)),
-                mark: row.integer(2),
-                form: row.isNull(3) ? nil : row.bytes(3)
-            )
-        }
+        let turn = try turn(in: scope)
+        let subjects = try stale.all(in: scope, .limit(limit), read: rows.staleFigures)
         return StaleFiguresPage(turn: turn, subjects: subjects)
     }
 
     /// Returns how often figures were stored.
-    func turn(_ app: String, _ environment: Environment) throws(StorageError) -> Int64 {
-        try turn.first(.text(app), .text(environment.rawValue)) { $0.integer(0) } ?? 0
+    func turn(in scope: AppScope) throws(StorageError) -> Int64 {
+        try turn.first(in: scope) { $0.integer(0) } ?? 0
     }
 }
 
@@ -89,38 +70,38 @@ final class FiguresLedger {
 
     /// Marks a subject, where neither `RowWriter` nor a trigger does.
     func mark(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
-        let key = Self.key(scope.app, scope.environment, subject)
-        try addMark.run(key[0], key[1], key[2], key[3])
+        let (kind, name) = Self.key(subject)
+        try addMark.run(in: scope, kind, name)
     }
 
     /// Removes the figures of a subject, where no trigger does.
     func remove(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
-        let key = Self.key(scope.app, scope.environment, subject)
-        try remove.run(key[0], key[1], key[2], key[3])
-        try removeMark.run(key[0], key[1], key[2], key[3])
+        let (kind, name) = Self.key(subject)
+        try remove.run(in: scope, kind, name)
+        try removeMark.run(in: scope, kind, name)
     }
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
-        let (app, environment) = (update.app, update.environment)
-        let turn = try queries.turn(app, environment)
+        let scope = update.scope
+        let turn = try queries.turn(in: scope)
         guard turn == update.done.turn else { return false }
         for stale in update.done.subjects {
-            let key = Self.key(app, environment, stale.subject)
-            let known = try mark.first(key[0], key[1], key[2], key[3]) { $0.integer(0) }
+            let (kind, name) = Self.key(stale.subject)
+            let known = try mark.first(in: scope, kind, name) { $0.integer(0) }
             guard known == stale.mark else { return false }
         }
         for (subject, form) in update.forms {
-            let key = Self.key(app, environment, subject)
+            let (kind, name) = Self.key(subject)
             if let form {
-                try put.run(key[0], key[1], key[2], key[3], .integer(update.stamp), .bytes(form))
+                try put.run(in: scope, kind, name, .integer(update.stamp), .bytes(form))
             } else {
-                try remove.run(key[0], key[1], key[2], key[3])
+                try remove.run(in: scope, kind, name)
             }
         }
-        try putTurn.run(.text(app), .text(environment.rawValue), .integer(turn + 1))
+        try putTurn.run(in: scope, .integer(turn + 1))
         for stale in update.done.subjects {
-            let key = Self.key(app, environment, stale.subject)
-            try removeMark.run(key[0], key[1], key[2], key[3])
+            let (kind, name) = Self.key(stale.subject)
+            try removeMark.run(in: scope, kind, name)
         }
         return true
     }
@@ -132,8 +113,7 @@ final class FiguresLedger {
         limit: Int
     ) throws(StorageError) -> String? {
         let page = try after.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(FiguresSubject.Kind.lineage.rawValue),
             .text(name ?? ""),
             .integer(Int64(max(1, limit)))
@@ -144,14 +124,7 @@ final class FiguresLedger {
         return page.count < max(1, limit) ? nil : page.last?.0
     }
 
-    private static func key(
-        _ app: String,
-        _ environment: Environment,
-        _ subject: FiguresSubject
-    ) -> [SQLValue] {
-        [
-            .text(app), .text(environment.rawValue), .text(subject.kind.rawValue),
-            .text(subject.name),
-        ]
+    private static func key(_ subject: FiguresSubject) -> (kind: SQLValue, name: SQLValue) {
+        (.text(subject.kind.rawValue), .text(subject.name))
     }
 }

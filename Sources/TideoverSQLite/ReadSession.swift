@@ -1,5 +1,4 @@
 import TideoverCore
-import TideoverJSON
 import TideoverStorage
 
 /// Reads through one connection that cannot write.
@@ -83,7 +82,7 @@ final class ReadSession: StorageReader {
     }
 
     func lineageRecord(_ lineage: Lineage, app: String) throws(StorageError) -> LineageRecord {
-        try customers.storedLineageRecord(lineage, app: app, lineage.environment)
+        try customers.storedLineageRecord(lineage, in: AppScope(app, lineage.environment))
     }
 
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
@@ -101,7 +100,7 @@ final class ReadSession: StorageReader {
             .text(scope.app),
             .text(after?.hex ?? ""),
             .text(scope.environment.rawValue),
-            .integer(Int64(max(0, limit)))
+            .limit(limit)
         ) { row throws(StorageError) in
             try piece(row, EvidenceID(hex: row.text(5)))
         }
@@ -114,11 +113,10 @@ final class ReadSession: StorageReader {
         limit: Int
     ) throws(StorageError) -> [Evidence] {
         try evidenceKeyed.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(after ?? prefix),
             .text(prefix.behindPrefix),
-            .integer(Int64(max(0, limit)))
+            .limit(limit)
         ) { row throws(StorageError) in
             try piece(row, EvidenceID(hex: row.text(5)))
         }
@@ -126,7 +124,7 @@ final class ReadSession: StorageReader {
 
     private func piece(_ row: Row, _ id: EvidenceID) throws(StorageError) -> Evidence {
         guard let source = Source(rawValue: row.text(1)) else {
-            throw damaged("evidence has an unknown source")
+            throw rows.damaged("evidence has an unknown source")
         }
         return Evidence(
             id: id,
@@ -147,14 +145,13 @@ final class ReadSession: StorageReader {
         var key = after ?? ""
         while lineageRecords.count < limit,
             let next = try lineageAfter.first(
-                .text(scope.app),
-                .text(scope.environment.rawValue),
+                in: scope,
                 .text(key),
                 read: { $0.text(0) }
             )
         {
             lineageRecords.append(
-                try customers.storedLineageRecord(next, app: scope.app, scope.environment)
+                try customers.storedLineageRecord(next, in: scope)
             )
             key = next
         }
@@ -170,19 +167,15 @@ final class ReadSession: StorageReader {
             .text(app),
             .text(name.kind),
             .text(name.text),
-            .integer(Int64(max(0, limit)))
+            .limit(limit)
         ) { row throws(StorageError) in
             guard let environment = Environment(rawValue: row.text(0)) else {
-                throw StorageError(
-                    .corrupt,
-                    place: connection.place,
-                    detail: "a purchase has no environment"
-                )
+                throw rows.damaged("a purchase has no environment")
             }
             return (environment, row.text(1))
         }
         return try found.map { environment, lineage throws(StorageError) in
-            try customers.storedLineageRecord(lineage, app: app, environment)
+            try customers.storedLineageRecord(lineage, in: AppScope(app, environment))
         }
     }
 
@@ -195,7 +188,7 @@ final class ReadSession: StorageReader {
         after: Drift?,
         limit: Int
     ) throws(StorageError) -> [Drift] {
-        try customers.drift(app: scope.app, scope.environment, after: after, limit: limit)
+        try customers.drift(in: scope, after: after, limit: limit)
     }
 
     func identity(of customer: CustomerKey) throws(StorageError) -> CustomerIdentity {
@@ -210,7 +203,7 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [AuditRecord] {
         let (after, most) = (after?.description ?? "", Int64(max(0, limit)))
         guard let customer else {
-            return try audit.all(.text(app), .text(after), .integer(most), read: auditRecord)
+            return try audit.all(.text(app), .text(after), .integer(most), read: rows.auditRecord)
         }
         var found: [EventID: AuditRecord] = [:]
         for id in try customers.identity(of: customer).all {
@@ -220,19 +213,11 @@ final class ReadSession: StorageReader {
                 .text(id.text),
                 .text(after),
                 .integer(most),
-                read: auditRecord
+                read: rows.auditRecord
             )
             for line in lines { found[line.id] = line }
         }
         return Array(found.values.sorted { $0.id < $1.id }.prefix(max(0, limit)))
-    }
-
-    private func auditRecord(_ row: Row) throws(StorageError) -> AuditRecord {
-        guard let id = EventID(row.text(0)), let environment = Environment(rawValue: row.text(1)),
-            let form = try? JSONDocument(row.bytes(2), limits: .local),
-            let entry = try? AuditEntry(form: form.root, "audit")
-        else { throw damaged("a line of the audit cannot be read") }
-        return AuditRecord(id: id, environment: environment, entry: entry)
     }
 
     func unclaimed(
@@ -240,14 +225,9 @@ final class ReadSession: StorageReader {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        let found = try unclaimed.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .text(after ?? ""),
-            .integer(Int64(max(0, limit)))
-        ) { $0.text(0) }
+        let found = try unclaimed.all(in: scope, .text(after ?? ""), .limit(limit)) { $0.text(0) }
         return try found.map { lineage throws(StorageError) in
-            try customers.storedLineageRecord(lineage, app: scope.app, scope.environment)
+            try customers.storedLineageRecord(lineage, in: scope)
         }
     }
 
@@ -257,13 +237,7 @@ final class ReadSession: StorageReader {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try customers.list(
-            app: scope.app,
-            scope.environment,
-            prefix: prefix,
-            after: after,
-            limit: limit
-        )
+        try customers.list(in: scope, prefix: prefix, after: after, limit: limit)
     }
 
     func customers(
@@ -272,24 +246,14 @@ final class ReadSession: StorageReader {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try customers.list(
-            app: scope.app,
-            scope.environment,
-            email: email,
-            after: after,
-            limit: limit
-        )
+        try customers.list(in: scope, email: email, after: after, limit: limit)
     }
 
     func unclaimedCount(
         in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> Int {
-        try unclaimedCount.first(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .integer(Int64(max(0, limit)))
-        ) { Int($0.integer(0)) } ?? 0
+        try unclaimedCount.first(in: scope, .limit(limit)) { Int($0.integer(0)) } ?? 0
     }
 
     func records(
@@ -297,14 +261,10 @@ final class ReadSession: StorageReader {
         from place: RecordPlace,
         limit: Int
     ) throws(StorageError) -> RecordPage {
-        let scope = RecordQueries.Scope(
-            app: scope.app,
-            environment: scope.environment,
-            limit: limit
-        )
         var place = place
         while true {
-            let found = try recordQueries.page(scope, from: place) { row throws(StorageError) in
+            let found = try recordQueries.page(in: scope, from: place, limit: limit) {
+                row throws(StorageError) in
                 try piece(row, EvidenceID(hex: row.text(5)))
             }
             if !found.records.isEmpty { return found }
@@ -314,11 +274,7 @@ final class ReadSession: StorageReader {
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
-        try bookmark.first(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.name)
-        ) { $0.bytes(0) }
+        try bookmark.first(in: key.scope, .text(key.name)) { $0.bytes(0) }
     }
 
     func bookmarks(
@@ -326,8 +282,7 @@ final class ReadSession: StorageReader {
         prefix: String
     ) throws(StorageError) -> [String: [UInt8]] {
         let found = try bookmarks.all(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(prefix),
             .text(prefix.behindPrefix)
         ) { ($0.text(0), $0.bytes(1)) }
@@ -342,27 +297,14 @@ final class ReadSession: StorageReader {
         try outbox.all(
             .text(app),
             .text(after?.description ?? ""),
-            .integer(Int64(max(0, limit)))
-        ) { row throws(StorageError) in try event(row, of: app) }
+            .limit(limit)
+        ) { row throws(StorageError) in try rows.event(row, of: app) }
     }
 
     func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
-        try latestEvents.all(.text(app), .integer(Int64(max(0, limit)))) {
-            row throws(StorageError) in try event(row, of: app)
+        try latestEvents.all(.text(app), .limit(limit)) {
+            row throws(StorageError) in try rows.event(row, of: app)
         }.reversed()
-    }
-
-    private func event(_ row: Row, of app: String) throws(StorageError) -> OutboxEvent {
-        guard let id = EventID(row.text(0)),
-            let environment = Environment(rawValue: row.text(1)),
-            let customer = CustomerID(row.text(2))
-        else { throw damaged("an event cannot be read") }
-        return OutboxEvent(
-            id: id,
-            customer: CustomerKey(app: app, environment: environment, customer: customer),
-            version: row.integer(3),
-            event: Event(kind: row.text(4), at: row.instant(5), body: row.bytes(6))
-        )
     }
 
     func due(
@@ -370,17 +312,8 @@ final class ReadSession: StorageReader {
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading {
-        let next = try nextDue.first(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .instant(now)
-        ) { $0.optionalInstant(0) }
-        let found = try dueCount.first(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .instant(now),
-            .integer(Int64(max(0, limit)))
-        ) {
+        let next = try nextDue.first(in: scope, .instant(now)) { $0.optionalInstant(0) }
+        let found = try dueCount.first(in: scope, .instant(now), .limit(limit)) {
             DueReading(
                 count: Int($0.integer(0)),
                 oldest: $0.optionalInstant(1),
@@ -391,15 +324,7 @@ final class ReadSession: StorageReader {
     }
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
-        let found = try tallies.all(.text(app)) { row throws(StorageError) in
-            let name = row.text(0)
-            let environment = Environment(rawValue: name)
-            guard environment != nil || name.isEmpty else {
-                throw damaged("a count has an unknown environment")
-            }
-            let tally = Tally(environment: environment, kind: row.text(1), name: row.text(2))
-            return (tally, row.integer(3))
-        }
+        let found = try tallies.all(.text(app), read: rows.tally)
         // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
     }
@@ -453,7 +378,7 @@ final class ReadSession: StorageReader {
     func policyVersions(
         in scope: AppScope
     ) throws(StorageError) -> [PolicyVersion] {
-        try policyVersions.all(.text(scope.app), .text(scope.environment.rawValue)) {
+        try policyVersions.all(in: scope) {
             $0.policyVersion
         }
     }
@@ -496,10 +421,10 @@ final class ReadSession: StorageReader {
         } catch let error as StorageError {
             throw error
         } catch {
-            throw damaged("evidence cannot be put together: \(error)")
+            throw rows.damaged("evidence cannot be put together: \(error)")
         }
         guard EvidenceID(of: received) == id else {
-            throw damaged("evidence no longer has its digest")
+            throw rows.damaged("evidence no longer has its digest")
         }
         return received
     }
@@ -514,7 +439,5 @@ final class ReadSession: StorageReader {
         return texts
     }
 
-    private func damaged(_ detail: String) -> StorageError {
-        StorageError(.corrupt, place: connection.place, detail: detail)
-    }
+    private var rows: StoredRowReader { connection.rows }
 }

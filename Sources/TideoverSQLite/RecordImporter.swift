@@ -82,11 +82,10 @@ final class RecordImporter {
         guard try rows.insert(row, in: place.scope) else { return .known }
         if let mark {
             try idle.run(
-                .text(place.scope.app),
-                .text(place.scope.environment.rawValue),
+                in: place.scope,
                 .text(row.evidence.dedupeKey),
                 .instant(mark.since),
-                mark.subject.map { .text($0) } ?? .null
+                .optional(mark.subject)
             )
         }
         for (fingerprint, text) in row.headers { try rows.insert(header: text, fingerprint) }
@@ -108,11 +107,7 @@ final class RecordImporter {
             )
         }
         try rows.markFigures(of: lineage, in: place.scope)
-        let owners = try customers.owners(
-            of: lineage,
-            app: place.scope.app,
-            place.scope.environment
-        )
+        let owners = try customers.owners(of: lineage, in: place.scope)
         if owners.isEmpty, row.fact.isPurchase {
             try rows.mark(lineage, isClaimed: false, in: place.scope)
         }
@@ -129,11 +124,7 @@ final class RecordImporter {
         _ place: Restoration
     ) throws(StorageError) -> Restored {
         let lineage = entry.lineage.key
-        let owners = try customers.owners(
-            of: lineage,
-            app: place.scope.app,
-            place.scope.environment
-        )
+        let owners = try customers.owners(of: lineage, in: place.scope)
         if position < owners.count {
             return owners[position] == entry ? .known : .contradicted
         }
@@ -173,11 +164,8 @@ final class RecordImporter {
         _ record: BookmarkRecord,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let app = SQLValue.text(place.scope.app)
-        let environment = SQLValue.text(place.scope.environment.rawValue)
-        let name = SQLValue.text(record.name)
         let statement = record.name == RemovedEvents.name ? raiseBookmark : insertBookmark
-        let inserted = try statement.run(app, environment, name, .utf8(record.form))
+        let inserted = try statement.run(in: place.scope, .text(record.name), .utf8(record.form))
         return inserted == 1 ? .added : .known
     }
 
@@ -185,19 +173,15 @@ final class RecordImporter {
         _ version: PolicyVersion,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let app = SQLValue.text(place.scope.app)
-        let environment = SQLValue.text(place.scope.environment.rawValue)
         let inserted = try insertPolicy.run(
-            app,
-            environment,
+            in: place.scope,
             .instant(version.effectiveAt),
             .text(version.fingerprint),
             .utf8(version.form)
         )
         guard inserted == 0 else { return .added }
-        let known = try policyFingerprint.first(app, environment, .instant(version.effectiveAt)) {
-            $0.text(0)
-        }
+        let effectiveAt = SQLValue.instant(version.effectiveAt)
+        let known = try policyFingerprint.first(in: place.scope, effectiveAt) { $0.text(0) }
         return known == version.fingerprint ? .known : .contradicted
     }
 
@@ -218,8 +202,7 @@ final class RecordImporter {
         if drift.healing != nil, try rows.change(drift, of: key) { return .added }
         guard try !rows.insert(drift, of: key) else { return .added }
         let isKnown = try hasDrift.first(
-            .text(place.scope.app),
-            .text(place.scope.environment.rawValue),
+            in: place.scope,
             .text(drift.customer.text),
             .text(drift.id),
             read: { _ in true }
@@ -255,15 +238,14 @@ final class RecordImporter {
         _ place: Restoration
     ) throws(StorageError) -> Restored {
         let inserted = try insertCustomer.run(
-            .text(place.scope.app),
-            .text(place.scope.environment.rawValue),
+            in: place.scope,
             .text(row.key.customer.text),
             .integer(row.version),
             .utf8(row.answer),
             .instant(row.validUntil),
             .instant(row.derivedAt),
             .instant(row.reconciledAt),
-            PresentedText.write(row.presented).map { .text($0) } ?? .null,
+            .optional(PresentedText.write(row.presented)),
             .instant(place.now)
         )
         return inserted == 1 ? .added : .known
@@ -280,8 +262,7 @@ final class RecordImporter {
         for customer in Set(concerned) {
             let primary = try customers.primary(of: place.scope.key(customer))
             try outdateCustomer.run(
-                .text(place.scope.app),
-                .text(place.scope.environment.rawValue),
+                in: place.scope,
                 .text(primary.customer.text),
                 .instant(place.now)
             )

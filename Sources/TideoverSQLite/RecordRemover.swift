@@ -81,56 +81,48 @@ final class RecordRemover {
         of lineage: String,
         _ place: Restoration
     ) throws(StorageError) -> [OwnershipEntry] {
-        try customers.owners(of: lineage, app: place.scope.app, place.scope.environment)
+        try customers.owners(of: lineage, in: place.scope)
     }
 
     private func remove(_ record: StoredRecord, _ place: Restoration) throws(StorageError) {
-        let app = SQLValue.text(place.scope.app)
-        let environment = SQLValue.text(place.scope.environment.rawValue)
         switch record {
         case .evidence(let evidence, _):
             let id = SQLValue.text(evidence.id.hex)
-            try removeEvidence.run(app, environment, .text(evidence.dedupeKey), id)
+            try removeEvidence.run(in: place.scope, .text(evidence.dedupeKey), id)
         case .fact(let fact):
             let lineage = SQLValue.text(fact.lineage.key)
             let identity = SQLValue.bytes(FactRow(fact).identity)
             for statement in [removeFact, removeFactByKey] {
-                try statement.run(
-                    app,
-                    environment,
-                    lineage,
-                    .instant(fact.assertedAt),
-                    identity
-                )
+                try statement.run(in: place.scope, lineage, .instant(fact.assertedAt), identity)
             }
         case .owner(let entry, let position):
             let lineage = SQLValue.text(entry.lineage.key)
-            try removeOwners.run(app, environment, lineage, .integer(Int64(position)))
-        case .alias(let alias): try removeAlias.run(app, environment, .text(alias.alias.text))
+            try removeOwners.run(in: place.scope, lineage, .integer(Int64(position)))
+        case .alias(let alias): try removeAlias.run(in: place.scope, .text(alias.alias.text))
         case .attribute(let record):
             let customer = SQLValue.text(record.customer.text)
-            try removeAttribute.run(app, environment, customer, .text(record.attribute.name))
+            try removeAttribute.run(in: place.scope, customer, .text(record.attribute.name))
         case .prompt(let record):
             let customer = SQLValue.text(record.customer.text)
-            try removePrompt.run(app, environment, customer, .text(record.exposure.id))
+            try removePrompt.run(in: place.scope, customer, .text(record.exposure.id))
         case .drift(let drift):
             let customer = SQLValue.text(drift.customer.text)
-            try removeDrift.run(app, environment, customer, .text(drift.id))
+            try removeDrift.run(in: place.scope, customer, .text(drift.id))
         case .event(let event):
             let id = SQLValue.text(event.id.description)
             for statement in [removeEvent, removeEventByKey] {
-                try statement.run(app, environment, id)
+                try statement.run(in: place.scope, id)
             }
         case .told(let told):
-            try removeTold.run(app, environment, .text(told.customer.text), .text(told.name))
+            try removeTold.run(in: place.scope, .text(told.customer.text), .text(told.name))
         case .audit(let record):
-            try removeAudit.run(app, environment, .text(record.id.description))
+            try removeAudit.run(in: place.scope, .text(record.id.description))
         case .bookmark(let bookmark):
-            try removeBookmark.run(app, environment, .text(bookmark.name))
+            try removeBookmark.run(in: place.scope, .text(bookmark.name))
         case .policy(let version):
-            try removePolicy.run(app, environment, .instant(version.effectiveAt))
+            try removePolicy.run(in: place.scope, .instant(version.effectiveAt))
         case .customer(let row):
-            try removeCustomer.run(app, environment, .text(row.key.customer.text))
+            try removeCustomer.run(in: place.scope, .text(row.key.customer.text))
         }
     }
 
@@ -142,16 +134,10 @@ final class RecordRemover {
         _ place: Restoration
     ) throws(StorageError) {
         let scope = place.scope
-        let facts = try customers.facts(of: lineage, app: scope.app, scope.environment)
+        let facts = try customers.facts(of: lineage, in: scope)
         let owners = try owners(of: lineage, place)
         for name in names {
-            try removeName.run(
-                .text(scope.app),
-                .text(scope.environment.rawValue),
-                .text(lineage),
-                .text(name.kind),
-                .text(name.text)
-            )
+            try removeName.run(in: scope, .text(lineage), .text(name.kind), .text(name.text))
         }
         for fact in facts where !names.isDisjoint(with: fact.names) {
             try rows.insertNames(of: fact, in: scope)

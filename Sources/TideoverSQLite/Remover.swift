@@ -92,19 +92,18 @@ final class Remover {
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
         let limit = SQLValue.integer(Int64(max(1, order.limit)))
         let app = SQLValue.text(order.app)
-        let environment = SQLValue.text(order.environment.rawValue)
         let before = SQLValue.instant(order.before)
         let earliest = SQLValue.text(EventID.earliest(at: order.before).description)
         let count: Int
         switch order.kind {
-        case .evidence: count = try pruneEvidence.run(app, environment, before, limit)
-        case .drift: count = try pruneDrift.run(app, environment, before, limit)
-        case .prompts: count = try prunePrompts.run(app, environment, before, limit)
-        case .audit: count = try pruneAudit.run(app, environment, earliest, limit)
+        case .evidence: count = try pruneEvidence.run(in: order.scope, before, limit)
+        case .drift: count = try pruneDrift.run(in: order.scope, before, limit)
+        case .prompts: count = try prunePrompts.run(in: order.scope, before, limit)
+        case .audit: count = try pruneAudit.run(in: order.scope, earliest, limit)
         case .told:
             var removed: [String] = []
             for removal in [pruneEventsByKey, pruneEvents] {
-                removed += try removal.all(app, environment, earliest, limit) { $0.text(0) }
+                removed += try removal.all(in: order.scope, earliest, limit) { $0.text(0) }
             }
             try noteRemoved(removed, of: order.app)
             count = removed.count
@@ -122,12 +121,7 @@ final class Remover {
     private func noteRemoved(_ ids: [String], of app: String) throws(StorageError) {
         guard let newest = ids.max(), !newest.isEmpty else { return }
         let key = RemovedEvents.key(of: app)
-        try raiseBookmark.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.name),
-            .utf8(RemovedEvents.form(newest))
-        )
+        try raiseBookmark.run(in: key.scope, .text(key.name), .utf8(RemovedEvents.form(newest)))
     }
 
     /// Removes rows of one page of customers or names, each by the same statement.
@@ -138,16 +132,14 @@ final class Remover {
         before: SQLValue? = nil
     ) throws(StorageError) -> Pruned {
         let page = try list.all(
-            .text(order.app),
-            .text(order.environment.rawValue),
+            in: order.scope,
             .text(order.place),
             .integer(Int64(max(1, order.limit)))
         ) { $0.text(0) }
         var count = 0
         for customer in page {
             count += try removal.run(
-                .text(order.app),
-                .text(order.environment.rawValue),
+                in: order.scope,
                 .text(customer),
                 before ?? .instant(order.before)
             )
@@ -190,7 +182,7 @@ final class Remover {
             pseudonym: erasure.pseudonym
         )
         for id in identity.all {
-            let key = CustomerKey(app: own.app, environment: own.environment, customer: id)
+            let key = own.scope.key(id)
             try eraseAudit(naming: key, lines, &erased)
             try erase(key, erasure, &erased)
         }
@@ -202,16 +194,14 @@ final class Remover {
         _ own: CustomerKey,
         _ erased: inout Erased
     ) throws(StorageError) {
-        let app = SQLValue.text(own.app)
-        let environment = SQLValue.text(own.environment.rawValue)
         let lineage = SQLValue.text(lineageRecord.lineage.key)
-        erased.evidence += try eraseIdle.run(app, environment, lineage)
-        erased.facts += try eraseFacts.run(app, environment, lineage)
-        erased.facts += try eraseFactsByKey.run(app, environment, lineage)
-        try eraseOwners.run(app, environment, lineage)
-        try deleteUnclaimed.run(app, environment, lineage)
+        erased.evidence += try eraseIdle.run(in: own.scope, lineage)
+        erased.facts += try eraseFacts.run(in: own.scope, lineage)
+        erased.facts += try eraseFactsByKey.run(in: own.scope, lineage)
+        try eraseOwners.run(in: own.scope, lineage)
+        try deleteUnclaimed.run(in: own.scope, lineage)
         for name in Set(lineageRecord.facts.flatMap(\.names)) {
-            try eraseName.run(app, environment, lineage, .text(name.kind), .text(name.text))
+            try eraseName.run(in: own.scope, lineage, .text(name.kind), .text(name.text))
         }
     }
 
@@ -220,13 +210,10 @@ final class Remover {
         _ erasure: Erasure,
         _ erased: inout Erased
     ) throws(StorageError) {
-        let app = SQLValue.text(key.app)
-        let environment = SQLValue.text(key.environment.rawValue)
         let customer = SQLValue.text(key.customer.text)
         // Events written since the erasure was prepared are in the newer table.
         let later = try laterEvents.all(
-            app,
-            environment,
+            in: key.scope,
             customer,
             .text(erasure.lastEvent?.description ?? "")
         ) { EventID($0.text(0)) }
@@ -234,38 +221,34 @@ final class Remover {
             let id = SQLValue.text(event.description)
             let pseudonym = SQLValue.text(erasure.pseudonym.text)
             for removal in [eraseEvent, eraseEventByKey] {
-                erased.events += try removal.run(app, environment, customer, id)
+                erased.events += try removal.run(in: key.scope, customer, id)
             }
             // Only the latest event of the app is left.
             for disguise in [disguiseEvent, disguiseEventByKey] {
-                erased.events += try disguise.run(app, environment, customer, id, pseudonym)
+                erased.events += try disguise.run(in: key.scope, customer, id, pseudonym)
             }
         }
         erased.evidence += try eraseIdleNaming.run(
-            app,
-            environment,
+            in: key.scope,
             .text(EvidenceSubject.name(of: key.customer))
         )
         try eraseBookmarks(key, erasure)
-        try eraseTold.run(app, environment, customer)
-        erased.drift += try eraseDrift.run(app, environment, customer)
-        erased.prompts += try erasePrompts.run(app, environment, customer)
-        erased.attributes += try eraseAttributes.run(app, environment, customer)
-        try eraseAliases.run(app, environment, customer)
-        try forgetCustomer.run(app, environment, customer)
+        try eraseTold.run(in: key.scope, customer)
+        erased.drift += try eraseDrift.run(in: key.scope, customer)
+        erased.prompts += try erasePrompts.run(in: key.scope, customer)
+        erased.attributes += try eraseAttributes.run(in: key.scope, customer)
+        try eraseAliases.run(in: key.scope, customer)
+        try forgetCustomer.run(in: key.scope, customer)
     }
 
     private func eraseBookmarks(
         _ key: CustomerKey,
         _ erasure: Erasure
     ) throws(StorageError) {
-        let app = SQLValue.text(key.app)
-        let environment = SQLValue.text(key.environment.rawValue)
-        for name in erasure.bookmarks { try eraseBookmark.run(app, environment, .text(name)) }
+        for name in erasure.bookmarks { try eraseBookmark.run(in: key.scope, .text(name)) }
         for (first, last) in erasure.bookmarkRanges {
             try eraseBookmarksOf.run(
-                app,
-                environment,
+                in: key.scope,
                 .text(first),
                 .text(last),
                 .text(key.customer.text)
@@ -280,8 +263,7 @@ final class Remover {
     ) throws(StorageError) {
         let app = SQLValue.text(key.app)
         let lines = try auditNaming.all(
-            app,
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(key.customer.text)
         ) { ($0.text(0), $0.bytes(1)) }
         for (id, form) in lines {
@@ -306,7 +288,7 @@ final class Remover {
             app,
             .text(id),
             .text(entry.customer?.text ?? SQL.noCustomer),
-            entry.other.map { .text($0.text) } ?? .null,
+            .optional(entry.other?.text),
             .utf8(entry.storedForm)
         )
     }

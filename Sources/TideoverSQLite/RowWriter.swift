@@ -49,8 +49,7 @@ final class RowWriter {
     /// Adds evidence without its headers. The unique key decides whether it is known, not a query.
     func insert(_ row: EvidenceRow, in scope: AppScope) throws(StorageError) -> Bool {
         let inserted = try insertEvidence.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(row.evidence.dedupeKey),
             .text(row.evidence.id.hex),
             .text(row.evidence.source.rawValue),
@@ -72,8 +71,7 @@ final class RowWriter {
     /// Adds a fact, and its names to the index. The caller marks the figures of its lineage.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
         let inserted = try (used.earlierFacts ? insertFact : insertMovedFact).run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(row.fact.lineage.key),
             .bytes(row.identity),
             .instant(row.fact.assertedAt),
@@ -86,12 +84,7 @@ final class RowWriter {
 
     /// Marks the figures of a lineage with new facts as out of date.
     func markFigures(of lineage: String, in scope: AppScope) throws(StorageError) {
-        try markFigures.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .text(FiguresSubject.Kind.lineage.rawValue),
-            .text(lineage)
-        )
+        try markFigures.run(in: scope, .text(FiguresSubject.Kind.lineage.rawValue), .text(lineage))
     }
 
     /// Adds the names of a fact to the index.
@@ -113,8 +106,7 @@ final class RowWriter {
         in scope: AppScope
     ) throws(StorageError) {
         try insertOwner.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(entry.lineage.key),
             .integer(Int64(position)),
             .text(entry.customer.text),
@@ -124,42 +116,32 @@ final class RowWriter {
 
     /// Lets derivations read a lineage again.
     func unsettle(_ lineage: String, in scope: AppScope) throws(StorageError) {
-        try unsettle.run(.text(scope.app), .text(scope.environment.rawValue), .text(lineage))
+        try unsettle.run(in: scope, .text(lineage))
     }
 
     /// Maintains the list of purchases that never had an owner.
     func mark(_ lineage: String, isClaimed: Bool, in scope: AppScope) throws(StorageError) {
-        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .text(lineage)
-        )
+        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(in: scope, .text(lineage))
     }
 
     /// Adds an alias, and removes the answer that it had as an id of its own.
     func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
         used.alias = true
         try insertAlias.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(alias.alias.text),
             .text(alias.customer.text),
             .instant(alias.from),
             .text(alias.why),
             .text(alias.by)
         )
-        try forgetCustomer.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
-            .text(alias.alias.text)
-        )
+        try forgetCustomer.run(in: scope, .text(alias.alias.text))
     }
 
     /// Updates an open difference; returns false if it is not open or not stored.
     func change(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
         let changed = try changeDrift.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(key.customer.text),
             .text(drift.id),
             .instant(drift.healing?.at),
@@ -173,8 +155,7 @@ final class RowWriter {
     func insert(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
         used.drift = true
         let inserted = try insertDrift.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(key.customer.text),
             .text(drift.id),
             .text(drift.entitlement),
@@ -189,8 +170,7 @@ final class RowWriter {
     func insert(_ record: PromptRecord, in scope: AppScope) throws(StorageError) -> Bool {
         used.prompt = true
         let changed = try restorePrompt.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .text(record.customer.text),
             .text(record.exposure.id),
             .text(record.exposure.kind.rawValue),
@@ -203,8 +183,7 @@ final class RowWriter {
     /// Adds the name of an event, so that the customer gets no second one of that name.
     func insert(name: String, of event: EventID, to key: CustomerKey) throws(StorageError) -> Bool {
         let inserted = try insertTold.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
+            in: key.scope,
             .text(key.customer.text),
             .text(name),
             .text(event.description)
@@ -220,8 +199,8 @@ final class RowWriter {
             .text(id.description),
             .text(scope.environment.rawValue),
             .text(entry.customer?.text ?? SQL.noCustomer),
-            entry.other.map { .text($0.text) } ?? .null,
-            entry.name.map { .text($0) } ?? .null,
+            .optional(entry.other?.text),
+            .optional(entry.name),
             .utf8(entry.storedForm)
         )
         return inserted == 1

@@ -48,7 +48,7 @@ final class WebhookLedger {
             .utf8(webhook.form),
             .text(webhook.position.description),
             .instant(webhook.failingSince),
-            webhook.disabled.map(SQLValue.text) ?? .null,
+            .optional(webhook.disabled),
             .instant(webhook.disabledAt)
         )
     }
@@ -86,7 +86,7 @@ final class WebhookLedger {
             .text(key.id),
             .text(settlement.position.description),
             .instant(settlement.failingSince),
-            settlement.disabled.map(SQLValue.text) ?? .null,
+            .optional(settlement.disabled),
             .instant(settlement.now)
         )
         leases.byWebhook[key] = nil
@@ -111,7 +111,7 @@ final class WebhookLedger {
         let changed = try state.run(
             .text(key.app),
             .text(key.id),
-            reason.map(SQLValue.text) ?? .null,
+            .optional(reason),
             .instant(now)
         )
         return changed == 1
@@ -136,7 +136,7 @@ final class WebhookLedger {
             .integer(Int64(attempt.ordinal)),
             .text(attempt.outcome),
             attempt.status.map { .integer(Int64($0)) } ?? .null,
-            attempt.detail.map(SQLValue.text) ?? .null
+            .optional(attempt.detail)
         )
     }
 }

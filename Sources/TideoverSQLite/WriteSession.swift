@@ -162,11 +162,10 @@ final class WriteSession: StorageWriter {
         var newFacts = try storeNewFacts(rows)
         if newFacts.isEmpty, let evidence = rows.evidence?.evidence {
             try idle.run(
-                .text(rows.commitRequest.app),
-                .text(rows.commitRequest.environment.rawValue),
+                in: rows.commitRequest.scope,
                 .text(evidence.dedupeKey),
                 .instant(rows.commitRequest.now),
-                EvidenceSubject.text(of: rows.commitRequest).map { .text($0) } ?? .null
+                .optional(EvidenceSubject.text(of: rows.commitRequest))
             )
         }
         let rulings = try rule(on: rows.commitRequest, &newFacts)
@@ -227,12 +226,7 @@ final class WriteSession: StorageWriter {
     }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {
-        try putBookmark.run(
-            .text(key.app),
-            .text(key.environment.rawValue),
-            .text(key.name),
-            .utf8(form)
-        )
+        try putBookmark.run(in: key.scope, .text(key.name), .utf8(form))
     }
 
     func replace(
@@ -240,13 +234,12 @@ final class WriteSession: StorageWriter {
         by form: [UInt8],
         as key: BookmarkKey
     ) throws(StorageError) -> Bool {
-        let (app, environment) = (SQLValue.text(key.app), SQLValue.text(key.environment.rawValue))
         let name = SQLValue.text(key.name)
         let changed =
             if let former {
-                try replaceBookmark.run(app, environment, name, .utf8(form), .utf8(former))
+                try replaceBookmark.run(in: key.scope, name, .utf8(form), .utf8(former))
             } else {
-                try addBookmark.run(app, environment, name, .utf8(form))
+                try addBookmark.run(in: key.scope, name, .utf8(form))
             }
         return changed == 1
     }
@@ -341,8 +334,7 @@ final class WriteSession: StorageWriter {
 
     func record(_ version: PolicyVersion, in scope: AppScope) throws(StorageError) -> Bool {
         let inserted = try insertPolicy.run(
-            .text(scope.app),
-            .text(scope.environment.rawValue),
+            in: scope,
             .instant(version.effectiveAt),
             .text(version.fingerprint),
             .utf8(version.form)
@@ -351,7 +343,7 @@ final class WriteSession: StorageWriter {
     }
 
     func newestPolicy(in scope: AppScope) throws(StorageError) -> String? {
-        try newestPolicy.first(.text(scope.app), .text(scope.environment.rawValue)) { $0.text(0) }
+        try newestPolicy.first(in: scope) { $0.text(0) }
     }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
@@ -460,8 +452,7 @@ final class WriteSession: StorageWriter {
     ) throws(StorageError) -> LineageRecord {
         let (known, isSettled) = try customers.ownership(
             of: lineage.key,
-            app: commitRequest.app,
-            commitRequest.environment
+            in: commitRequest.scope
         )
         let mayAdd = newFacts.contains { $0.fact.claim != nil }
         guard mayAdd || !known.isEmpty else {
@@ -474,8 +465,7 @@ final class WriteSession: StorageWriter {
         // The new facts are stored by now.
         let facts = try customers.facts(
             of: lineage.key,
-            app: commitRequest.app,
-            commitRequest.environment,
+            in: commitRequest.scope,
             known: newFacts
         )
         let additions = mayAdd ? known.additions(for: facts, under: commitRequest.transfer) : []
@@ -517,8 +507,7 @@ final class WriteSession: StorageWriter {
         for claim in ownership.claims {
             var lineageRecord = try customers.storedLineageRecord(
                 claim.lineage,
-                app: commitRequest.app,
-                commitRequest.environment
+                in: commitRequest.scope
             )
             let former = lineageRecord.owners.owner(at: commitRequest.now)
             let holder = lineageRecord.owners.stated.owner(at: commitRequest.now).map {
@@ -601,11 +590,7 @@ final class WriteSession: StorageWriter {
     }
 
     private func key(of customer: CustomerID, _ commitRequest: CommitRequest) -> CustomerKey {
-        CustomerKey(
-            app: commitRequest.app,
-            environment: commitRequest.environment,
-            customer: customer
-        )
+        commitRequest.scope.key(customer)
     }
 
     /// Returns the keys of the affected customers: all past and present owners of a changed
@@ -671,16 +656,14 @@ final class WriteSession: StorageWriter {
         let (row, customer) = (result.row, result.row.key)
         for settled in result.marks {
             try settle.run(
-                .text(customer.app),
-                .text(customer.environment.rawValue),
+                in: customer.scope,
                 .text(settled.lineage.key),
                 .text(row.fingerprint),
                 .instant(settled.since)
             )
         }
         try putCustomer.run(
-            .text(customer.app),
-            .text(customer.environment.rawValue),
+            in: customer.scope,
             .text(customer.customer.text),
             .integer(row.version),
             .utf8(row.answer),
@@ -692,7 +675,7 @@ final class WriteSession: StorageWriter {
             .instant(row.pass?.issuedAt),
             .instant(row.pass?.renewAt),
             .instant(row.reconciledAt),
-            PresentedText.write(row.presented).map { .text($0) } ?? .null
+            .optional(PresentedText.write(row.presented))
         )
         for drift in result.derivation.drift { try put(drift, of: customer) }
     }
@@ -700,8 +683,7 @@ final class WriteSession: StorageWriter {
     private func put(_ prompt: ShownPrompt) throws(StorageError) {
         used.prompt = true
         try putPrompt.run(
-            .text(prompt.customer.app),
-            .text(prompt.customer.environment.rawValue),
+            in: prompt.customer.scope,
             .text(prompt.customer.customer.text),
             .text(prompt.exposure.id),
             .text(prompt.exposure.kind.rawValue),
@@ -750,24 +732,11 @@ final class WriteSession: StorageWriter {
         memory.leases.expire(order.now)
         // Reads as many more as other claims may cover.
         let rows = try due.all(
-            .text(order.app),
-            .text(order.environment.rawValue),
+            in: order.scope,
             .instant(order.now),
             .integer(Int64(max(0, order.limit) + memory.leases.count))
         ) { row throws(StorageError) in
-            guard let customer = CustomerID(row.text(0)) else {
-                throw StorageError(
-                    .corrupt,
-                    place: connection.place,
-                    detail: "a customer has no id"
-                )
-            }
-            let key = CustomerKey(
-                app: order.app,
-                environment: order.environment,
-                customer: customer
-            )
-            return (key, row.instant(1))
+            (order.scope.key(try connection.rows.customer(row.text(0))), row.instant(1))
         }
         return rows.filter { !memory.leases.contain($0.0) }.prefix(max(0, order.limit)).map {
             memory.leases.give($0.0, dueAt: $0.1, until: order.until)

@@ -22,3 +22,19 @@ extension CustomerKey {
 extension CommitRequest {
     package var scope: AppScope { AppScope(app, environment) }
 }
+
+extension BookmarkKey {
+    package var scope: AppScope { AppScope(app, environment) }
+}
+
+extension DueOrder {
+    package var scope: AppScope { AppScope(app, environment) }
+}
+
+extension PruneOrder {
+    package var scope: AppScope { AppScope(app, environment) }
+}
+
+extension FiguresUpdate {
+    package var scope: AppScope { AppScope(app, environment) }
+}

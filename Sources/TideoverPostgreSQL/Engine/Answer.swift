@@ -62,7 +62,7 @@ package final class Answer {
 }
 
 /// One row of an answer; valid only during the call that receives it.
-package struct Row {
+package struct Row: StoredRow {
     fileprivate let result: OpaquePointer
     fileprivate let index: Int32
 
@@ -85,11 +85,5 @@ package struct Row {
 
     package func text(_ column: Int32) -> String { StoredText.decode(value(column)) }
 
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-
-    func bytes(_ column: Int32) -> [UInt8] { Array(value(column)) }
-
-    func instant(_ column: Int32) -> Instant { Instant(millisecondsSince1970: integer(column)) }
-
-    func optionalInstant(_ column: Int32) -> Instant? { isNull(column) ? nil : instant(column) }
+    package func bytes(_ column: Int32) -> [UInt8] { Array(value(column)) }
 }

@@ -257,14 +257,6 @@ package final class Connection {
         if case .preparation(let statement) = expected { statements.forget(statement) }
     }
 
-    // MARK: Transactions
-
-    /// Whether the server has a transaction open.
-    var isInTransaction: Bool {
-        let status = PQtransactionStatus(handle)
-        return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
-    }
-
     // MARK: The socket
 
     /// Waits until a result can be read, and sends meanwhile: a server that waits for its answers
@@ -367,4 +359,9 @@ struct Deadline {
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
+}
+
+extension Connection {
+    /// Decodes rows of this connection's answers.
+    var rows: StoredRowReader { StoredRowReader(place) }
 }

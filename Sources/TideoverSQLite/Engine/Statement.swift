@@ -1,9 +1,10 @@
 import CTideoverSQLite
-package import TideoverCore
+import TideoverCore
 package import TideoverStorage
 
 /// A prepared statement that can run repeatedly with different parameters. Its text is fixed at
-/// compile time: no external input can become a part of it.
+/// compile time: no external input can become a part of it. The first two parameters of many are an
+/// app and an environment: they are given as a scope.
 package final class Statement {
     private let connection: Connection
     private let handle: OpaquePointer
@@ -32,30 +33,35 @@ package final class Statement {
     ///
     /// - Returns: the number of rows it inserted, changed or deleted.
     @discardableResult
-    package func run(_ values: SQLValue...) throws(StorageError) -> Int {
+    package func run(
+        in scope: AppScope? = nil,
+        _ values: SQLValue...
+    ) throws(StorageError) -> Int {
         defer { reset() }
-        try bind(values)
+        try bind(scope, values)
         while try step() {}
         return Int(sqlite3_changes(connection.handle))
     }
 
     /// Returns the result of `read` for the first row; nil without a row.
     package func first<Result>(
+        in scope: AppScope? = nil,
         _ values: SQLValue...,
         read: (Row) throws(StorageError) -> Result
     ) throws(StorageError) -> Result? {
         defer { reset() }
-        try bind(values)
+        try bind(scope, values)
         return try step() ? read(Row(handle: handle)) : nil
     }
 
     /// Returns the results of `read` for all rows, in order.
     package func all<Result>(
+        in scope: AppScope? = nil,
         _ values: SQLValue...,
         read: (Row) throws(StorageError) -> Result
     ) throws(StorageError) -> [Result] {
         defer { reset() }
-        try bind(values)
+        try bind(scope, values)
         var results: [Result] = []
         while try step() {
             results.append(try read(Row(handle: handle)))
@@ -77,15 +83,24 @@ package final class Statement {
         sqlite3_clear_bindings(handle)
     }
 
-    private func bind(_ values: [SQLValue]) throws(StorageError) {
+    private func bind(_ scope: AppScope?, _ values: [SQLValue]) throws(StorageError) {
         connection.statementCount += 1
+        let offset: Int32 = scope == nil ? 0 : 2
         precondition(
-            values.count == sqlite3_bind_parameter_count(handle),
+            offset + Int32(values.count) == sqlite3_bind_parameter_count(handle),
             "a statement is given a value for each of its parameters"
         )
-        for (offset, value) in values.enumerated() {
-            try connection.check(value.bind(to: handle, at: Int32(offset + 1)))
+        if let scope {
+            try bind(.text(scope.app), at: 1)
+            try bind(.text(scope.environment.rawValue), at: 2)
         }
+        for (index, value) in values.enumerated() {
+            try bind(value, at: offset + Int32(index + 1))
+        }
+    }
+
+    private func bind(_ value: SQLValue, at index: Int32) throws(StorageError) {
+        try connection.check(value.bind(to: handle, at: index))
     }
 }
 
@@ -101,6 +116,10 @@ package enum SQLValue {
     static func instant(_ instant: Instant?) -> SQLValue {
         instant.map { .integer($0.millisecondsSince1970) } ?? .null
     }
+
+    static func optional(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .null }
+
+    static func limit(_ count: Int) -> SQLValue { .integer(Int64(max(0, count))) }
 
     fileprivate func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         switch self {
@@ -144,7 +163,7 @@ package enum SQLValue {
 }
 
 /// The current row of a statement, valid until the next one. Columns count from 0.
-package struct Row {
+package struct Row: StoredRow {
     fileprivate let handle: OpaquePointer
 
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
@@ -158,14 +177,6 @@ package struct Row {
 
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
-    }
-
-    package func instant(_ column: Int32) -> Instant {
-        Instant(millisecondsSince1970: integer(column))
-    }
-
-    package func optionalInstant(_ column: Int32) -> Instant? {
-        isNull(column) ? nil : instant(column)
     }
 
     private func contents(_ column: Int32) -> UnsafeRawBufferPointer {
