@@ -42,14 +42,8 @@ import TideoverLives
         return CustomerHistory(
             customer: SnapshotTests.anna,
             environment: lives.first?.lineage.environment ?? .production,
-            lineageRecords: priced.map { life in
-                let entry = OwnershipEntry(
-                    lineage: life.lineage,
-                    customer: SnapshotTests.anna,
-                    from: .distantPast,
-                    why: .accountToken
-                )
-                return OwnedHistory(history: life.history, owners: [entry])
+            lineageRecords: priced.map {
+                OwnedHistory(history: $0.history, owners: [$0.owner()])
             },
             catalogue: Versioned(catalogue),
             policy: policy,

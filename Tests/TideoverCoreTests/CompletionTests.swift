@@ -231,20 +231,7 @@ import TideoverLives
         let record = CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            lineageRecords: [
-                .init(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: SnapshotTests.anna,
-                            from: .distantPast,
-                            why: .claimed
-                        )
-                    ]
-                )
-            ],
+            lineageRecords: [life.owned(by: [life.owner(why: .claimed)])],
             catalogue: Versioned(life.catalogue),
             policy: Versioned(life.policy)
         )

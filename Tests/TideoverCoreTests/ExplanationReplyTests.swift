@@ -268,7 +268,7 @@ import TideoverLives
         let record = CustomerRecord(
             customer: ExplanationTests.anna,
             environment: .production,
-            lineageRecords: [.init(lineage: life.lineage, facts: life.facts, owners: owners)],
+            lineageRecords: [life.owned(by: owners)],
             catalogue: life.catalogue,
             policy: policy
         )

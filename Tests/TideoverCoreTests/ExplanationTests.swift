@@ -16,15 +16,7 @@ import TideoverLives
         CustomerRecord(
             customer: owner,
             environment: environment,
-            lineageRecords: lives.map { life in
-                let entry = OwnershipEntry(
-                    lineage: life.lineage,
-                    customer: owner,
-                    from: .distantPast,
-                    why: .accountToken
-                )
-                return .init(lineage: life.lineage, facts: life.facts, owners: [entry])
-            },
+            lineageRecords: lives.map { $0.owned(by: [$0.owner(owner)]) },
             catalogue: Life().catalogue,
             policy: policy
         )
@@ -620,13 +612,7 @@ import TideoverLives
         CustomerRecord(
             customer: Self.anna,
             environment: .production,
-            lineageRecords: [
-                .init(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [OwnershipEntry]().additions(for: life.facts)
-                )
-            ],
+            lineageRecords: [life.owned(by: [OwnershipEntry]().additions(for: life.facts))],
             catalogue: life.catalogue,
             policy: life.policy
         )

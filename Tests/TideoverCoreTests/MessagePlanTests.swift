@@ -20,24 +20,10 @@ import TideoverLives
     }
 
     private static func record(_ lives: [Life], _ policy: Versioned<Policy>) -> CustomerRecord {
-        let anna = SnapshotTests.anna
-        return CustomerRecord(
-            customer: anna,
+        CustomerRecord(
+            customer: SnapshotTests.anna,
             environment: .production,
-            lineageRecords: lives.map { life in
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: anna,
-                            from: .distantPast,
-                            why: .accountToken
-                        )
-                    ]
-                )
-            },
+            lineageRecords: lives.map { $0.owned(by: [$0.owner()]) },
             catalogue: Versioned(Life().catalogue),
             policy: policy
         )

@@ -47,18 +47,6 @@ import TideoverLives
         return life
     }
 
-    /// The last millisecond before an instant, and the instant itself.
-    private func expectTurn(
-        _ life: Life,
-        at instant: Instant,
-        from before: String,
-        to after: String,
-        _ location: SourceLocation = #_sourceLocation
-    ) {
-        #expect(life.told(instant.justBefore) == before, sourceLocation: location)
-        #expect(life.told(instant) == after, sourceLocation: location)
-    }
-
     // MARK: Running period
 
     @Test func `an active subscription runs to its expiry, then renews silently for two days`() {
@@ -139,14 +127,7 @@ import TideoverLives
             plan: .autoRenewing(isOn: true)
         )
         item.priceChange = PlayItem.PriceChange(state: .awaitsConsent)
-        let read = PlaySubscription(
-            token: PlayToken("a"),
-            askedAt: Self.start,
-            state: .active,
-            items: [item],
-            startedAt: Self.start
-        )
-        life.read(read, at: Self.start)
+        life.read(item)
         #expect(life.standing("2026-05-10").awaitsConsent)
     }
 
@@ -657,14 +638,7 @@ import TideoverLives
             plan: .autoRenewing(isOn: true)
         )
         item.isRemovedAtExpiry = true
-        let read = PlaySubscription(
-            token: PlayToken("a"),
-            askedAt: Self.start,
-            state: .active,
-            items: [item],
-            startedAt: Self.start
-        )
-        life.read(read, at: Self.start)
+        life.read(item)
         #expect(life.standing("2026-05-10").willRenew == false)
         #expect(life.standing(Self.end).state == .expired)
     }
@@ -681,14 +655,7 @@ import TideoverLives
             expiresAt: Self.end,
             plan: .autoRenewing(isOn: true)
         )
-        let read = PlaySubscription(
-            token: PlayToken("a"),
-            askedAt: Self.start,
-            state: .active,
-            items: [item],
-            startedAt: Self.start
-        )
-        life.read(read, at: Self.start)
+        life.read(item)
         #expect(life.standing("2026-05-10").productId == "pro:gold")
     }
 
@@ -878,5 +845,20 @@ import TideoverLives
             replaces: "a"
         )
         #expect(life.history.pace == .real)
+    }
+}
+
+extension Life {
+    /// Adds the reading of an active subscription with one item, at its start.
+    fileprivate mutating func read(_ item: PlayItem) {
+        let start = PlayStandingTests.start
+        let read = PlaySubscription(
+            token: PlayToken("a"),
+            askedAt: start,
+            state: .active,
+            items: [item],
+            startedAt: start
+        )
+        self.read(read, at: start)
     }
 }

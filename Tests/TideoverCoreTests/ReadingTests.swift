@@ -17,18 +17,6 @@ import TideoverLives
     static let refunded = "expired refunded revoked confirmed"
     static let cancelled = "expired cancelled ended confirmed"
 
-    /// The last millisecond before an instant, and the instant itself.
-    private func expectTurn(
-        _ life: Life,
-        at instant: Instant,
-        from before: String,
-        to after: String,
-        _ location: SourceLocation = #_sourceLocation
-    ) {
-        #expect(life.told(instant.justBefore) == before, sourceLocation: location)
-        #expect(life.told(instant) == after, sourceLocation: location)
-    }
-
     // MARK: As of
 
     @Test func `a read that states grace fixes the days before it`() {

@@ -8,20 +8,8 @@ import TideoverLives
         CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            lineageRecords: lives.map { life in
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: SnapshotTests.anna,
-                            from: .distantPast,
-                            until: "2026-05-10",
-                            why: .claimed
-                        )
-                    ]
-                )
+            lineageRecords: lives.map {
+                $0.owned(by: [$0.owner(until: "2026-05-10", why: .claimed)])
             },
             catalogue: Versioned(Life().catalogue),
             policy: Versioned(Policy()),

@@ -4,7 +4,6 @@ import TideoverCore
 /// When the sandbox answers a production query.
 @Suite struct SandboxRulingTests {
     private static let anna = CustomerID("anna")
-    private static let ben = CustomerID("ben")
 
     private func ruling(
         _ sandbox: Policy.Sandbox,

@@ -16,14 +16,8 @@ import TideoverLives
         CustomerHistory(
             customer: owner,
             environment: environment,
-            lineageRecords: lives.map { life in
-                let entry = OwnershipEntry(
-                    lineage: life.lineage,
-                    customer: owner,
-                    from: .distantPast,
-                    why: .accountToken
-                )
-                return OwnedHistory(history: life.history, owners: [entry])
+            lineageRecords: lives.map {
+                OwnedHistory(history: $0.history, owners: [$0.owner(owner)])
             },
             catalogue: Life().catalogue,
             policy: policy

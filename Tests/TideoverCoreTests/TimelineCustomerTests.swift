@@ -16,13 +16,7 @@ import TideoverLives
         CustomerRecord(
             customer: customer,
             environment: .production,
-            lineageRecords: lineageRecords.map {
-                CustomerRecord.LineageRecord(
-                    lineage: $0.life.lineage,
-                    facts: $0.life.facts,
-                    owners: $0.owners
-                )
-            },
+            lineageRecords: lineageRecords.map { $0.life.owned(by: $0.owners) },
             catalogue: Versioned(Life().catalogue),
             policy: policy
         )
@@ -266,13 +260,7 @@ import TideoverLives
         let record = CustomerRecord(
             customer: Self.anna,
             environment: .production,
-            lineageRecords: [
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [Self.entry(life, Self.anna, from: "2026-05-01")]
-                )
-            ],
+            lineageRecords: [life.owned(by: [Self.entry(life, Self.anna, from: "2026-05-01")])],
             catalogue: Versioned(life.catalogue),
             policy: policy
         )

@@ -1,7 +1,40 @@
+import Testing
 import TideoverCore
 import TideoverLives
 
+/// The last millisecond before an instant, and the instant itself.
+func expectTurn(
+    _ life: Life,
+    at instant: Instant,
+    from before: String,
+    to after: String,
+    _ location: SourceLocation = #_sourceLocation
+) {
+    #expect(life.told(instant.justBefore) == before, sourceLocation: location)
+    #expect(life.told(instant) == after, sourceLocation: location)
+}
+
 extension Life {
+    /// The only owner of the purchase, from the beginning.
+    func owner(
+        _ customer: CustomerID = SnapshotTests.anna,
+        until: Instant? = nil,
+        why: OwnershipEntry.Why = .accountToken
+    ) -> OwnershipEntry {
+        OwnershipEntry(
+            lineage: lineage,
+            customer: customer,
+            from: .distantPast,
+            until: until,
+            why: why
+        )
+    }
+
+    /// The purchase with its owners.
+    func owned(by owners: [OwnershipEntry]) -> CustomerRecord.LineageRecord {
+        CustomerRecord.LineageRecord(lineage: lineage, facts: facts, owners: owners)
+    }
+
     /// Sets a customer on every term.
     mutating func name(_ customer: String) {
         for position in facts.indices {

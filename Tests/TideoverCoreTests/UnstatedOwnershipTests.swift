@@ -32,20 +32,7 @@ import TideoverLives
         CustomerRecord(
             customer: SnapshotTests.anna,
             environment: .production,
-            lineageRecords: lives.map { life in
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: SnapshotTests.anna,
-                            from: .distantPast,
-                            why: .claimed
-                        )
-                    ]
-                )
-            },
+            lineageRecords: lives.map { $0.owned(by: [$0.owner(why: .claimed)]) },
             catalogue: Versioned(Life().catalogue),
             policy: Versioned(Policy())
         )

@@ -43,27 +43,7 @@ import TideoverLives
         in experiment: Experiment = experiment,
         policy: Policy = Policy()
     ) -> ExperimentEntry? {
-        let anna = SnapshotTests.anna
-        let record = CustomerRecord(
-            customer: anna,
-            environment: .production,
-            lineageRecords: [
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: anna,
-                            from: .distantPast,
-                            why: .accountToken
-                        )
-                    ]
-                )
-            ],
-            catalogue: Versioned(life.catalogue),
-            policy: Versioned(policy)
-        )
+        let record = ExplanationTests.record([life], policy: policy)
         return CustomerTimeline(record, until: until).entry(in: experiment)
     }
 
@@ -116,20 +96,7 @@ import TideoverLives
                 customer: anna,
                 aliases: [CustomerAlias(alias: asked, customer: anna, from: from, by: "test")],
                 environment: .production,
-                lineageRecords: [
-                    CustomerRecord.LineageRecord(
-                        lineage: life.lineage,
-                        facts: life.facts,
-                        owners: [
-                            OwnershipEntry(
-                                lineage: life.lineage,
-                                customer: asked,
-                                from: .distantPast,
-                                why: .accountToken
-                            )
-                        ]
-                    )
-                ],
+                lineageRecords: [life.owned(by: [life.owner(asked)])],
                 catalogue: Versioned(life.catalogue),
                 policy: Versioned(Policy())
             )

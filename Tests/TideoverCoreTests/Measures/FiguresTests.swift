@@ -64,7 +64,7 @@ import TideoverLives
             await Task.yield()
             var random = SeededRandom(seed: seed)
             let lives = Self.lives(&random) + Self.lives(&random)
-            let record = Self.record(lives)
+            let record = ExplanationTests.record(lives)
             var figures = ReportFigures()
             figures.failures = CustomerTimeline.failures(of: record)
             figures = try Self.stored(figures)
@@ -79,29 +79,6 @@ import TideoverLives
                 #expect(found == expected, "seed \(seed) at \(instant.rfc3339)")
             }
         }
-    }
-
-    private static func record(_ lives: [Life]) -> CustomerRecord {
-        CustomerRecord(
-            customer: SnapshotTests.anna,
-            environment: .production,
-            lineageRecords: lives.map { life in
-                CustomerRecord.LineageRecord(
-                    lineage: life.lineage,
-                    facts: life.facts,
-                    owners: [
-                        OwnershipEntry(
-                            lineage: life.lineage,
-                            customer: SnapshotTests.anna,
-                            from: .distantPast,
-                            why: .accountToken
-                        )
-                    ]
-                )
-            },
-            catalogue: Versioned(Life().catalogue),
-            policy: Versioned(Policy())
-        )
     }
 
     @Test func `other bytes are no figures`() throws {
