@@ -19,7 +19,7 @@ struct AttributeLedger {
         at now: Instant
     ) throws(StorageError) -> Answer {
         try connection.ask(
-            SQL.putAttribute,
+            CommonSQL.putAttribute,
             in: customer.scope,
             .text(customer.customer.text),
             .text(attribute.name),
@@ -32,7 +32,7 @@ struct AttributeLedger {
 
 extension Connection {
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try ask(SQL.attributesOf, in: customer.scope, .text(customer.customer.text))
+        try ask(CommonSQL.attributesOf, in: customer.scope, .text(customer.customer.text))
             .all { $0.attribute }
     }
 }

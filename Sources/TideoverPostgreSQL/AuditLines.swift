@@ -45,7 +45,7 @@ struct AuditLines {
         _ name: String,
         _ commitRequest: CommitRequest
     ) throws(StorageError) -> (id: String, form: [UInt8])? {
-        try connection.ask(SQL.auditNamed, in: commitRequest.scope, .text(name)).first {
+        try connection.ask(CommonSQL.auditNamed, in: commitRequest.scope, .text(name)).first {
             ($0.text(0), $0.bytes(1))
         }
     }
@@ -74,7 +74,7 @@ struct AuditLines {
     ) throws(StorageError) {
         let id = try ids.next(in: commitRequest.app, at: commitRequest.now, random: random())
         try connection.ask(
-            SQL.insertAudit,
+            CommonSQL.insertAudit,
             .text(commitRequest.app),
             .text(id.description),
             .text(commitRequest.environment.rawValue),

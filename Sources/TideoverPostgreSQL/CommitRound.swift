@@ -204,7 +204,7 @@ struct CommitRound {
         )
         if let name = event.name {
             try session.connection.ask(
-                SQL.insertTold,
+                CommonSQL.insertTold,
                 in: scope,
                 .text(row.key.customer.text),
                 .text(name),
@@ -212,7 +212,7 @@ struct CommitRound {
             )
         }
         try session.connection.ask(
-            SQL.insertEvent,
+            CommonSQL.insertEvent,
             .text(scope.app),
             .text(id.description),
             .text(scope.environment.rawValue),

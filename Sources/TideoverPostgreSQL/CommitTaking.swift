@@ -223,7 +223,7 @@ struct CommitTaking {
     private func note(_ fact: Fact, _ commitRequest: CommitRequest) throws(StorageError) {
         if commitRequest.evidence == nil {
             try session.connection.ask(
-                SQL.unidle,
+                CommonSQL.unidle,
                 .text(scope.app),
                 .text(fact.evidence.hex),
                 .text(scope.environment.rawValue)

@@ -122,7 +122,7 @@ struct CustomerQueries {
     }
 
     private func askRow(of key: CustomerKey) throws(StorageError) -> Answer {
-        try connection.ask(SQL.customer, in: key.scope, .text(key.customer.text))
+        try connection.ask(CommonSQL.customer, in: key.scope, .text(key.customer.text))
     }
 
     private func row(of key: CustomerKey, in answer: Answer) throws(StorageError) -> CustomerRow? {
@@ -262,7 +262,7 @@ struct CustomerQueries {
             outline: outline,
             reading: reading,
             lineages: try askLineages(unchanged, in: scope),
-            told: try connection.ask(SQL.told, in: scope, .text(key.customer.text)),
+            told: try connection.ask(CommonSQL.told, in: scope, .text(key.customer.text)),
             drift: try askOpenDrift(of: key),
             prompts: try connection.ask(
                 SQL.promptsOf,
@@ -324,14 +324,14 @@ struct CustomerQueries {
     }
 
     private func askOpenDrift(of key: CustomerKey) throws(StorageError) -> Answer {
-        try connection.ask(SQL.openDrift, in: key.scope, .text(key.customer.text))
+        try connection.ask(CommonSQL.openDrift, in: key.scope, .text(key.customer.text))
     }
 
     /// Returns the customer's drift; an alias resolves to its customer.
     func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         let key = try primary(of: key)
         let answer = try connection.ask(
-            SQL.driftOf,
+            CommonSQL.driftOf,
             in: key.scope,
             .text(key.customer.text),
             .limit(limit)
@@ -345,7 +345,7 @@ struct CustomerQueries {
         limit: Int
     ) throws(StorageError) -> [Drift] {
         let answer = try connection.ask(
-            SQL.driftAfter,
+            CommonSQL.driftAfter,
             in: scope,
             .text(after?.customer.text ?? ""),
             .text(after?.id ?? ""),

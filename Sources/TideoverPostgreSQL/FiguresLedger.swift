@@ -21,8 +21,8 @@ struct FiguresLedger {
     /// Removes the figures of a purchase or customer that is removed.
     func remove(_ subject: FiguresSubject, in scope: AppScope) throws(StorageError) {
         let (kind, name) = (SQLValue.text(subject.kind.rawValue), SQLValue.text(subject.name))
-        try connection.ask(SQL.removeFigures, in: scope, kind, name)
-        try connection.ask(SQL.removeMark, in: scope, kind, name)
+        try connection.ask(CommonSQL.removeFigures, in: scope, kind, name)
+        try connection.ask(CommonSQL.removeMark, in: scope, kind, name)
     }
 
     /// Removes the figures of a customer, and marks the purchases that remain: their other owners
@@ -36,7 +36,7 @@ struct FiguresLedger {
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
         let scope = update.scope
-        let turn = try connection.ask(SQL.figuresTurn, in: scope)
+        let turn = try connection.ask(CommonSQL.figuresTurn, in: scope)
         guard try areUnchanged(update.done.subjects, in: scope),
             try turn.first({ $0.integer(0) }) ?? 0 == update.done.turn
         else { return false }
@@ -45,14 +45,14 @@ struct FiguresLedger {
             let (kind, name) = (SQLValue.text(subject.kind.rawValue), SQLValue.text(subject.name))
             if let form {
                 let stamp = SQLValue.integer(update.stamp)
-                try connection.ask(SQL.putFigures, in: scope, kind, name, stamp, .bytes(form))
+                try connection.ask(CommonSQL.putFigures, in: scope, kind, name, stamp, .bytes(form))
             } else {
-                try connection.ask(SQL.removeFigures, in: scope, kind, name)
+                try connection.ask(CommonSQL.removeFigures, in: scope, kind, name)
             }
         }
         for stale in update.done.subjects {
             try connection.ask(
-                SQL.removeMark,
+                CommonSQL.removeMark,
                 in: scope,
                 .text(stale.subject.kind.rawValue),
                 .text(stale.subject.name)
@@ -69,7 +69,7 @@ struct FiguresLedger {
         for subject in stale.map(\.subject) {
             marks.append(
                 try connection.ask(
-                    SQL.figuresMark,
+                    CommonSQL.figuresMark,
                     in: scope,
                     .text(subject.kind.rawValue),
                     .text(subject.name)
@@ -92,7 +92,7 @@ struct FiguresLedger {
     ) throws(StorageError) -> String? {
         let kind = FiguresSubject.Kind.lineage
         let page = try connection.ask(
-            SQL.figuresAfter,
+            CommonSQL.figuresAfter,
             in: scope,
             .text(kind.rawValue),
             .text(after ?? ""),
@@ -116,7 +116,7 @@ struct FiguresQueries {
         limit: Int
     ) throws(StorageError) -> [FiguresRow] {
         try connection.ask(
-            SQL.figures,
+            CommonSQL.figures,
             in: scope,
             .text(kind.rawValue),
             .text(after ?? ""),
@@ -135,8 +135,8 @@ struct FiguresQueries {
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage {
         // Before the subjects: a later turn then shows that they may be out of date.
-        let turn = try connection.ask(SQL.figuresTurn, in: scope)
-        let stale = try connection.ask(SQL.staleFigures, in: scope, .limit(limit))
+        let turn = try connection.ask(CommonSQL.figuresTurn, in: scope)
+        let stale = try connection.ask(CommonSQL.staleFigures, in: scope, .limit(limit))
         let subjects = try stale.all(connection.rows.staleFigures)
         return StaleFiguresPage(turn: try turn.first { $0.integer(0) } ?? 0, subjects: subjects)
     }

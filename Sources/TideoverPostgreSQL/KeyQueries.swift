@@ -5,10 +5,10 @@ struct KeyQueries {
     let connection: Connection
 
     func keys() throws(StorageError) -> [KeyRecord] {
-        try connection.ask(SQL.keys).all(connection.rows.key)
+        try connection.ask(CommonSQL.keys).all(connection.rows.key)
     }
 
     func key(_ id: String) throws(StorageError) -> KeyRecord? {
-        try connection.ask(SQL.key, .text(id)).first(connection.rows.key)
+        try connection.ask(CommonSQL.key, .text(id)).first(connection.rows.key)
     }
 }

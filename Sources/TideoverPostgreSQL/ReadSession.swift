@@ -29,7 +29,7 @@ final class ReadSession: StorageReader {
             try connection.ask(SQL.beginReading)
             try connection.ask(SQL.limitTime, .text("\(timeout)"), .text("\(idleTimeout)"))
             let result = try body(self)
-            try connection.ask(SQL.commit)
+            try connection.ask(CommonSQL.commit)
             // The next use of the connection reads the answer: nothing depends on it.
             try connection.finishSending()
             return result
@@ -72,7 +72,7 @@ final class ReadSession: StorageReader {
         limit: Int
     ) throws(StorageError) -> [Evidence] {
         let answer = try connection.ask(
-            SQL.evidenceAfter,
+            CommonSQL.evidenceAfter,
             .text(scope.app),
             .text(after?.hex ?? ""),
             .text(scope.environment.rawValue),
@@ -88,7 +88,7 @@ final class ReadSession: StorageReader {
         limit: Int
     ) throws(StorageError) -> [Evidence] {
         let answer = try connection.ask(
-            SQL.evidenceKeyed,
+            CommonSQL.evidenceKeyed,
             in: scope,
             .text(after ?? prefix),
             .text(prefix.behindPrefix),
@@ -117,7 +117,7 @@ final class ReadSession: StorageReader {
         }
         var texts: [HeaderFingerprint: Answer] = [:]
         for fingerprint in found.flatMap(\.form.fingerprints) where texts[fingerprint] == nil {
-            texts[fingerprint] = try connection.ask(SQL.header, .bytes(fingerprint.bytes))
+            texts[fingerprint] = try connection.ask(CommonSQL.header, .bytes(fingerprint.bytes))
         }
         var headers: [HeaderFingerprint: [UInt8]] = [:]
         for (fingerprint, answer) in texts {
@@ -192,7 +192,7 @@ final class ReadSession: StorageReader {
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
         let answer = try connection.ask(
-            SQL.named,
+            CommonSQL.named,
             .text(app),
             .text(name.kind),
             .text(name.text),
@@ -217,7 +217,7 @@ final class ReadSession: StorageReader {
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
         let answer = try connection.ask(
-            SQL.unclaimed,
+            CommonSQL.unclaimed,
             in: scope,
             .text(after ?? ""),
             .limit(limit)
@@ -271,8 +271,8 @@ final class ReadSession: StorageReader {
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading {
-        let next = try connection.ask(SQL.nextDue, in: scope, .instant(now))
-        let due = try connection.ask(SQL.dueCount, in: scope, .instant(now), .limit(limit))
+        let next = try connection.ask(CommonSQL.nextDue, in: scope, .instant(now))
+        let due = try connection.ask(CommonSQL.dueCount, in: scope, .instant(now), .limit(limit))
         let instant = try next.first { $0.optionalInstant(0) } ?? nil
         let found = try due.first { (Int($0.integer(0)), $0.optionalInstant(1)) }
         return DueReading(count: found?.0 ?? 0, oldest: found?.1, next: instant)
@@ -288,7 +288,7 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [AuditRecord] {
         let after = SQLValue.text(after?.description ?? "")
         guard let customer else {
-            let answer = try connection.ask(SQL.audit, .text(app), after, .limit(limit))
+            let answer = try connection.ask(CommonSQL.audit, .text(app), after, .limit(limit))
             return try answer.all(rows.auditRecord)
         }
         var found: [EventID: AuditRecord] = [:]
@@ -346,8 +346,8 @@ final class ReadSession: StorageReader {
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
-        let scope = key.scope
-        return try connection.ask(SQL.bookmark, in: scope, .text(key.name)).first { $0.bytes(0) }
+        let answer = try connection.ask(CommonSQL.bookmark, in: key.scope, .text(key.name))
+        return try answer.first { $0.bytes(0) }
     }
 
     func bookmarks(
@@ -355,7 +355,7 @@ final class ReadSession: StorageReader {
         prefix: String
     ) throws(StorageError) -> [String: [UInt8]] {
         let found = try connection.ask(
-            SQL.bookmarks,
+            CommonSQL.bookmarks,
             in: scope,
             .text(prefix),
             .text(prefix.behindPrefix)
@@ -389,7 +389,7 @@ final class ReadSession: StorageReader {
     }
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
-        let found = try connection.ask(SQL.tallies, .text(app)).all(rows.tally)
+        let found = try connection.ask(CommonSQL.tallies, .text(app)).all(rows.tally)
         // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
     }
@@ -436,7 +436,7 @@ final class ReadSession: StorageReader {
     }
 
     func policyVersions(in scope: AppScope) throws(StorageError) -> [PolicyVersion] {
-        try connection.ask(SQL.policyVersions, in: scope).all { $0.policyVersion }
+        try connection.ask(CommonSQL.policyVersions, in: scope).all { $0.policyVersion }
     }
 
     private var rows: StoredRowReader { connection.rows }

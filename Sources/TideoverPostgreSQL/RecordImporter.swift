@@ -124,7 +124,7 @@ struct RecordImporter {
     private func restore(_ record: AuditRecord) throws(StorageError) -> Restored {
         let entry = record.entry
         let answer = try connection.ask(
-            SQL.insertAudit,
+            CommonSQL.insertAudit,
             .text(scope.app),
             .text(record.id.description),
             .text(scope.environment.rawValue),
@@ -140,7 +140,8 @@ struct RecordImporter {
     /// newest removed events the later one counts: the storage may lack events before it.
     private func restore(_ bookmark: BookmarkRecord) throws(StorageError) -> Restored {
         let answer = try connection.ask(
-            bookmark.name == RemovedEvents.name ? SQL.raiseBookmark : SQL.restoreBookmark,
+            bookmark.name == RemovedEvents.name
+                ? CommonSQL.raiseBookmark : CommonSQL.restoreBookmark,
             in: scope,
             .text(bookmark.name),
             .bytes(bookmark.form)
@@ -150,14 +151,14 @@ struct RecordImporter {
 
     private func restore(_ version: PolicyVersion) throws(StorageError) -> Restored {
         let inserted = try connection.ask(
-            SQL.restorePolicy,
+            CommonSQL.restorePolicy,
             in: scope,
             .instant(version.effectiveAt),
             .text(version.fingerprint),
             .bytes(version.form)
         )
         let stored = try connection.ask(
-            SQL.policyFingerprint,
+            CommonSQL.policyFingerprint,
             in: scope,
             .instant(version.effectiveAt)
         )
@@ -170,7 +171,7 @@ struct RecordImporter {
 
     private func restore(_ record: PromptRecord) throws(StorageError) -> Restored {
         let answer = try connection.ask(
-            SQL.restorePrompt,
+            CommonSQL.restorePrompt,
             in: scope,
             .text(record.customer.text),
             .text(record.exposure.id),
@@ -191,7 +192,7 @@ struct RecordImporter {
         }
         let inserted = try session.ask(toInsert: drift, of: key)
         let stored = try connection.ask(
-            SQL.hasDrift,
+            CommonSQL.hasDrift,
             in: scope,
             .text(drift.customer.text),
             .text(drift.id)
@@ -217,7 +218,7 @@ struct RecordImporter {
 
     private func restore(_ told: ToldName) throws(StorageError) -> Restored {
         let answer = try connection.ask(
-            SQL.insertTold,
+            CommonSQL.insertTold,
             in: scope,
             .text(told.customer.text),
             .text(told.name),

@@ -29,7 +29,7 @@ struct RecordQueries {
         switch place.kind {
         case .evidence:
             let most = min(limit, Self.mostEvidence)
-            let answer = try ask(SQL.evidenceRecords, first, second, most: most)
+            let answer = try ask(CommonSQL.evidenceRecords, first, second, most: most)
             var pieces = try pieces(answer)[...]
             return try answer.all { reader.evidence(pieces.removeFirst(), $0) }
         case .fact:
@@ -38,20 +38,20 @@ struct RecordQueries {
             return try ask(SQL.factRecords, first, assertedAt, identity).all(reader.fact)
         case .owner:
             let position = SQLValue.integer(place.integer(1, otherwise: -1))
-            return try ask(SQL.ownerRecords, first, position).all(reader.owner)
-        case .alias: return try ask(SQL.aliasRecords, first).all(reader.alias)
+            return try ask(CommonSQL.ownerRecords, first, position).all(reader.owner)
+        case .alias: return try ask(CommonSQL.aliasRecords, first).all(reader.alias)
         case .attribute:
-            return try ask(SQL.attributeRecords, first, second).all(reader.attribute)
-        case .prompt: return try ask(SQL.promptRecords, first, second).all(reader.prompt)
-        case .drift: return try ask(SQL.driftRecords, first, second).all(reader.drift)
+            return try ask(CommonSQL.attributeRecords, first, second).all(reader.attribute)
+        case .prompt: return try ask(CommonSQL.promptRecords, first, second).all(reader.prompt)
+        case .drift: return try ask(CommonSQL.driftRecords, first, second).all(reader.drift)
         case .event: return try ask(SQL.eventRecords, first).all(reader.event)
-        case .told: return try ask(SQL.toldRecords, first, second).all(reader.told)
-        case .audit: return try ask(SQL.auditRecords, first).all(reader.audit)
+        case .told: return try ask(CommonSQL.toldRecords, first, second).all(reader.told)
+        case .audit: return try ask(CommonSQL.auditRecords, first).all(reader.audit)
         case .bookmark: return try bookmarks(after: place.text(0), reader)
         case .policy:
             let effectiveAt = SQLValue.integer(place.integer(0))
-            return try ask(SQL.policyRecords, effectiveAt).all { reader.policy($0) }
-        case .customer: return try ask(SQL.customerRecords, first).all(reader.customer)
+            return try ask(CommonSQL.policyRecords, effectiveAt).all { reader.policy($0) }
+        case .customer: return try ask(CommonSQL.customerRecords, first).all(reader.customer)
         }
     }
 
@@ -70,7 +70,7 @@ struct RecordQueries {
         _ reader: StoredRecordReader
     ) throws(StorageError) -> [StoredRecordReader.Found] {
         for range in BookmarkRecord.ranges(after: name) {
-            let answer = try ask(SQL.bookmarkRecords, .text(range.first), .text(range.last))
+            let answer = try ask(CommonSQL.bookmarkRecords, .text(range.first), .text(range.last))
             let found = try answer.all { reader.bookmark($0) }
             if !found.isEmpty { return found }
         }

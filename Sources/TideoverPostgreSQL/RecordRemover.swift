@@ -51,30 +51,30 @@ struct RecordRemover {
         switch record {
         case .evidence(let evidence, _):
             let id = SQLValue.text(evidence.id.hex)
-            try ask(SQL.removeEvidence, .text(evidence.dedupeKey), id)
+            try ask(CommonSQL.removeEvidence, .text(evidence.dedupeKey), id)
         case .fact(let fact):
             let lineage = SQLValue.text(fact.lineage.key)
             let identity = SQLValue.bytes(FactRow(fact).identity)
-            try ask(SQL.removeFact, lineage, .instant(fact.assertedAt), identity)
+            try ask(CommonSQL.removeFact, lineage, .instant(fact.assertedAt), identity)
         case .owner(let entry, let position):
-            try ask(SQL.removeOwners, .text(entry.lineage.key), .integer(Int64(position)))
-        case .alias(let alias): try ask(SQL.removeAlias, .text(alias.alias.text))
+            try ask(CommonSQL.removeOwners, .text(entry.lineage.key), .integer(Int64(position)))
+        case .alias(let alias): try ask(CommonSQL.removeAlias, .text(alias.alias.text))
         case .attribute(let record):
             let name = SQLValue.text(record.attribute.name)
-            try ask(SQL.removeAttribute, .text(record.customer.text), name)
+            try ask(CommonSQL.removeAttribute, .text(record.customer.text), name)
         case .prompt(let record):
             let id = SQLValue.text(record.exposure.id)
-            try ask(SQL.removePrompt, .text(record.customer.text), id)
+            try ask(CommonSQL.removePrompt, .text(record.customer.text), id)
         case .drift(let drift):
-            try ask(SQL.removeDrift, .text(drift.customer.text), .text(drift.id))
-        case .event(let event): try ask(SQL.removeEvent, .text(event.id.description))
+            try ask(CommonSQL.removeDrift, .text(drift.customer.text), .text(drift.id))
+        case .event(let event): try ask(CommonSQL.removeEvent, .text(event.id.description))
         case .told(let told):
-            try ask(SQL.removeTold, .text(told.customer.text), .text(told.name))
-        case .audit(let record): try ask(SQL.removeAudit, .text(record.id.description))
-        case .bookmark(let bookmark): try ask(SQL.removeBookmark, .text(bookmark.name))
-        case .policy(let version): try ask(SQL.removePolicy, .instant(version.effectiveAt))
+            try ask(CommonSQL.removeTold, .text(told.customer.text), .text(told.name))
+        case .audit(let record): try ask(CommonSQL.removeAudit, .text(record.id.description))
+        case .bookmark(let bookmark): try ask(CommonSQL.removeBookmark, .text(bookmark.name))
+        case .policy(let version): try ask(CommonSQL.removePolicy, .instant(version.effectiveAt))
         case .customer(let row):
-            try ask(SQL.forgetCustomer, .text(row.key.customer.text))
+            try ask(CommonSQL.forgetCustomer, .text(row.key.customer.text))
             try session.figures.remove(row.key.customer, in: scope)
         }
     }
@@ -92,7 +92,7 @@ struct RecordRemover {
         without names: Set<PurchaseName>
     ) throws(StorageError) {
         for name in names {
-            try ask(SQL.eraseName, .text(lineage), .text(name.kind), .text(name.text))
+            try ask(CommonSQL.eraseName, .text(lineage), .text(name.kind), .text(name.text))
         }
         for fact in left.facts where !names.isDisjoint(with: fact.names) {
             try session.insertNames(of: fact, in: scope)

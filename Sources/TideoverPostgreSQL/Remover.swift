@@ -25,9 +25,9 @@ struct Remover {
         switch order.kind {
         case .evidence:
             answer = try connection.ask(SQL.pruneEvidence, in: scope, before, limit)
-        case .drift: answer = try connection.ask(SQL.pruneDrift, in: scope, before, limit)
-        case .prompts: answer = try connection.ask(SQL.prunePrompts, in: scope, before, limit)
-        case .audit: answer = try connection.ask(SQL.pruneAudit, in: scope, earliest, limit)
+        case .drift: answer = try connection.ask(CommonSQL.pruneDrift, in: scope, before, limit)
+        case .prompts: answer = try connection.ask(CommonSQL.prunePrompts, in: scope, before, limit)
+        case .audit: answer = try connection.ask(CommonSQL.pruneAudit, in: scope, earliest, limit)
         case .told:
             let events = try connection.ask(SQL.pruneEvents, in: scope, earliest, limit)
             let removed = try events.all { $0.text(0) }
@@ -45,9 +45,11 @@ struct Remover {
                 before: earliest
             )
         case .attributes:
-            return try prune(order, scope, SQL.pruneAttributes, listedBy: SQL.attributedAfter)
+            let list = CommonSQL.attributedAfter
+            return try prune(order, scope, CommonSQL.pruneAttributes, listedBy: list)
         case .customers:
-            return try prune(order, scope, SQL.pruneCustomer, listedBy: SQL.customersAfter)
+            let list = CommonSQL.customersAfter
+            return try prune(order, scope, CommonSQL.pruneCustomer, listedBy: list)
         }
         let count = try answer.count()
         return Pruned(count: count, next: count < order.limit ? nil : "")
@@ -58,7 +60,7 @@ struct Remover {
         guard let newest = ids.max(), !newest.isEmpty else { return }
         let key = RemovedEvents.key(of: app)
         try connection.ask(
-            SQL.raiseBookmark,
+            CommonSQL.raiseBookmark,
             .text(key.app),
             .text(key.environment.rawValue),
             .text(key.name),
@@ -123,7 +125,7 @@ struct Remover {
         for evidence in removed {
             answers.append(
                 try connection.ask(
-                    SQL.eraseEvidence,
+                    CommonSQL.eraseEvidence,
                     .text(own.app),
                     .text(evidence.hex),
                     .text(own.environment.rawValue)
@@ -150,14 +152,14 @@ struct Remover {
         _ erased: inout Erased
     ) throws(StorageError) {
         let lineage = SQLValue.text(record.lineage.key)
-        let idle = try connection.ask(SQL.eraseIdle, in: scope, lineage)
-        let facts = try connection.ask(SQL.eraseFacts, in: scope, lineage)
-        try connection.ask(SQL.eraseOwners, in: scope, lineage)
-        try connection.ask(SQL.deleteUnclaimed, in: scope, lineage)
+        let idle = try connection.ask(CommonSQL.eraseIdle, in: scope, lineage)
+        let facts = try connection.ask(CommonSQL.eraseFacts, in: scope, lineage)
+        try connection.ask(CommonSQL.eraseOwners, in: scope, lineage)
+        try connection.ask(CommonSQL.deleteUnclaimed, in: scope, lineage)
         try figures.remove(FiguresSubject(.lineage, record.lineage.key), in: scope)
         for name in Set(record.facts.flatMap(\.names)) {
             try connection.ask(
-                SQL.eraseName,
+                CommonSQL.eraseName,
                 in: scope,
                 lineage,
                 .text(name.kind),
@@ -184,12 +186,12 @@ struct Remover {
         let name = SQLValue.text(EvidenceSubject.name(of: key.customer))
         let naming = try connection.ask(SQL.eraseIdleNaming, in: scope, name)
         try eraseBookmarks(key, erasure)
-        try connection.ask(SQL.eraseTold, in: scope, customer)
-        let drift = try connection.ask(SQL.eraseDrift, in: scope, customer)
-        let prompts = try connection.ask(SQL.erasePrompts, in: scope, customer)
-        let attributes = try connection.ask(SQL.eraseAttributes, in: scope, customer)
-        try connection.ask(SQL.eraseAliases, in: scope, customer)
-        try connection.ask(SQL.forgetCustomer, in: scope, customer)
+        try connection.ask(CommonSQL.eraseTold, in: scope, customer)
+        let drift = try connection.ask(CommonSQL.eraseDrift, in: scope, customer)
+        let prompts = try connection.ask(CommonSQL.erasePrompts, in: scope, customer)
+        let attributes = try connection.ask(CommonSQL.eraseAttributes, in: scope, customer)
+        try connection.ask(CommonSQL.eraseAliases, in: scope, customer)
+        try connection.ask(CommonSQL.forgetCustomer, in: scope, customer)
         try figures.remove(key.customer, in: scope)
         erased.evidence += try naming.count()
         erased.drift += try drift.count()
@@ -202,7 +204,7 @@ struct Remover {
         _ erasure: Erasure
     ) throws(StorageError) {
         for name in erasure.bookmarks {
-            try connection.ask(SQL.eraseBookmark, in: key.scope, .text(name))
+            try connection.ask(CommonSQL.eraseBookmark, in: key.scope, .text(name))
         }
         for (first, last) in erasure.bookmarkRanges {
             try connection.ask(
@@ -221,7 +223,7 @@ struct Remover {
         _ erasure: Erasure
     ) throws(StorageError) -> [EventID] {
         let later = try connection.ask(
-            SQL.laterEvents,
+            CommonSQL.laterEvents,
             in: key.scope,
             .text(key.customer.text),
             .text(erasure.lastEvent?.description ?? "")
@@ -271,7 +273,7 @@ struct Remover {
             case .stays: continue
             case .goes(let left):
                 // The latest entry always remains: later ids are derived from it.
-                let removed = try connection.ask(SQL.eraseAudit, app, .text(id)).count()
+                let removed = try connection.ask(CommonSQL.eraseAudit, app, .text(id)).count()
                 if removed == 0 { try rewrite(id, as: left, app) }
             case .becomes(let left): try rewrite(id, as: left, app)
             }

@@ -19,7 +19,7 @@ struct WebhookLedger {
     }
 
     func remove(_ key: WebhookKey) throws(StorageError) {
-        for sql in [SQL.removeDeliveries, SQL.removeAttempts, SQL.removeWebhook] {
+        for sql in [CommonSQL.removeDeliveries, CommonSQL.removeAttempts, CommonSQL.removeWebhook] {
             try connection.ask(sql, .text(key.app), .text(key.id))
         }
     }
@@ -55,7 +55,7 @@ struct WebhookLedger {
         guard let latest = try answer.first({ $0.integer(0) }) else { return false }
         for event in settlement.finished {
             try connection.ask(
-                SQL.deleteDelivery,
+                CommonSQL.deleteDelivery,
                 .text(key.app),
                 .text(key.id),
                 .text(event.description)

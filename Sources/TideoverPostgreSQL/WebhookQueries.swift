@@ -6,13 +6,13 @@ struct WebhookQueries {
     let connection: Connection
 
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try connection.ask(SQL.webhooks, .text(app)).all { row throws(StorageError) in
+        try connection.ask(CommonSQL.webhooks, .text(app)).all { row throws(StorageError) in
             try connection.rows.webhook(row, of: app)
         }
     }
 
     func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
-        let answer = try connection.ask(SQL.webhookByID, .text(key.app), .text(key.id))
+        let answer = try connection.ask(CommonSQL.webhookByID, .text(key.app), .text(key.id))
         return try answer.first { row throws(StorageError) in
             try connection.rows.webhook(row, of: key.app)
         }
@@ -24,8 +24,8 @@ struct WebhookQueries {
         limit: Int
     ) throws(StorageError) -> WebhookQueue {
         let (app, id) = (SQLValue.text(key.app), SQLValue.text(key.id))
-        let count = try connection.ask(SQL.deliveryCount, app, id)
-        let due = try connection.ask(SQL.dueDeliveries, app, id, .instant(now), .limit(limit))
+        let count = try connection.ask(CommonSQL.deliveryCount, app, id)
+        let due = try connection.ask(CommonSQL.dueDeliveries, app, id, .instant(now), .limit(limit))
         let found = try due.all(connection.rows.delivery)
         return WebhookQueue(due: found, count: try count.first { Int($0.integer(0)) } ?? 0)
     }
@@ -36,7 +36,7 @@ struct WebhookQueries {
         limit: Int
     ) throws(StorageError) -> [WebhookAttempt] {
         let answer = try connection.ask(
-            SQL.attempts,
+            CommonSQL.attempts,
             .text(key.app),
             .text(key.id),
             .integer(before ?? .max),

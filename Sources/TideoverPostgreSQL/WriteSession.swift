@@ -75,7 +75,7 @@ final class WriteSession: StorageWriter {
         auditIDs = LatestIDs()
         for app in apps where !app.isEmpty {
             try events.ask(SQL.latestEvent, for: app, on: connection)
-            try auditIDs.ask(SQL.latestAudit, for: app, on: connection)
+            try auditIDs.ask(CommonSQL.latestAudit, for: app, on: connection)
         }
     }
 
@@ -93,7 +93,7 @@ final class WriteSession: StorageWriter {
             throw StorageError(.busy, place: connection.place, detail: "a lock is missing")
         }
         isCommitting = true
-        try connection.ask(SQL.commit)
+        try connection.ask(CommonSQL.commit)
         try connection.wait()
         isCommitting = false
         headers.committed()
@@ -114,7 +114,7 @@ final class WriteSession: StorageWriter {
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
         for (tally, count) in counts {
             try connection.ask(
-                SQL.addTally,
+                CommonSQL.addTally,
                 .text(app),
                 .text(tally.environment?.rawValue ?? ""),
                 .text(tally.kind),
@@ -126,7 +126,7 @@ final class WriteSession: StorageWriter {
 
     func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {
         try connection.ask(
-            SQL.putBookmark,
+            CommonSQL.putBookmark,
             .text(key.app),
             .text(key.environment.rawValue),
             .text(key.name),
@@ -151,14 +151,14 @@ final class WriteSession: StorageWriter {
                     .bytes(former)
                 )
             } else {
-                try connection.ask(SQL.addBookmark, in: scope, name, .bytes(form))
+                try connection.ask(CommonSQL.addBookmark, in: scope, name, .bytes(form))
             }
         return try answer.count() == 1
     }
 
     func add(_ key: KeyRecord) throws(StorageError) {
         try connection.ask(
-            SQL.insertKey,
+            CommonSQL.insertKey,
             .text(key.id),
             .bytes(key.digest),
             .text(key.kind.rawValue),
@@ -186,7 +186,7 @@ final class WriteSession: StorageWriter {
     }
 
     func newestPolicy(in scope: AppScope) throws(StorageError) -> String? {
-        try connection.ask(SQL.newestPolicy, in: scope).first { $0.text(0) }
+        try connection.ask(CommonSQL.newestPolicy, in: scope).first { $0.text(0) }
     }
 
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
@@ -297,7 +297,7 @@ final class WriteSession: StorageWriter {
 
     func ask(toInsert row: EvidenceRow, in scope: AppScope) throws(StorageError) -> Answer {
         try connection.ask(
-            SQL.insertEvidence,
+            CommonSQL.insertEvidence,
             in: scope,
             .text(row.evidence.dedupeKey),
             .text(row.evidence.id.hex),
@@ -322,7 +322,7 @@ final class WriteSession: StorageWriter {
     func insertNames(of fact: Fact, in scope: AppScope) throws(StorageError) {
         for name in fact.names {
             try connection.ask(
-                SQL.insertName,
+                CommonSQL.insertName,
                 .text(scope.app),
                 .text(name.kind),
                 .text(name.text),
@@ -338,7 +338,7 @@ final class WriteSession: StorageWriter {
         in scope: AppScope
     ) throws(StorageError) {
         try connection.ask(
-            SQL.insertOwner,
+            CommonSQL.insertOwner,
             in: scope,
             .text(entry.lineage.key),
             .integer(Int64(position)),
@@ -350,7 +350,7 @@ final class WriteSession: StorageWriter {
 
     func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
         try connection.ask(
-            SQL.insertAlias,
+            CommonSQL.insertAlias,
             in: scope,
             .text(alias.alias.text),
             .text(alias.customer.text),
@@ -358,14 +358,14 @@ final class WriteSession: StorageWriter {
             .text(alias.why),
             .text(alias.by)
         )
-        try connection.ask(SQL.forgetCustomer, in: scope, .text(alias.alias.text))
+        try connection.ask(CommonSQL.forgetCustomer, in: scope, .text(alias.alias.text))
         for customer in [alias.alias, alias.customer] {
             try figures.mark(FiguresSubject(.customer, customer.text), in: scope)
         }
     }
 
     func unsettle(_ lineage: String, in scope: AppScope) throws(StorageError) {
-        try connection.ask(SQL.unsettle, in: scope, .text(lineage))
+        try connection.ask(CommonSQL.unsettle, in: scope, .text(lineage))
     }
 
     /// Maintains the list of purchases that never had an owner.
@@ -374,7 +374,7 @@ final class WriteSession: StorageWriter {
         isClaimed: Bool,
         in scope: AppScope
     ) throws(StorageError) {
-        let sql = isClaimed ? SQL.deleteUnclaimed : SQL.insertUnclaimed
+        let sql = isClaimed ? CommonSQL.deleteUnclaimed : CommonSQL.insertUnclaimed
         try connection.ask(sql, in: scope, .text(lineage))
     }
 
@@ -392,7 +392,7 @@ final class WriteSession: StorageWriter {
     @discardableResult
     func ask(toInsert drift: Drift, of key: CustomerKey) throws(StorageError) -> Answer {
         try connection.ask(
-            SQL.insertDrift,
+            CommonSQL.insertDrift,
             in: key.scope,
             .text(key.customer.text),
             .text(drift.id),

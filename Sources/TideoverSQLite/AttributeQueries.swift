@@ -6,7 +6,7 @@ final class AttributeQueries {
     private let ofCustomer: Statement
 
     init(_ connection: Connection) throws(StorageError) {
-        ofCustomer = try Statement(SQL.attributesOf, on: connection)
+        ofCustomer = try Statement(CommonSQL.attributesOf, on: connection)
     }
 
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
@@ -21,7 +21,7 @@ final class AttributeLedger {
 
     init(_ connection: Connection) throws(StorageError) {
         queries = try AttributeQueries(connection)
-        putAttribute = try Statement(SQL.putAttribute, on: connection)
+        putAttribute = try Statement(CommonSQL.putAttribute, on: connection)
     }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {

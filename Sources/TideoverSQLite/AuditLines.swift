@@ -16,9 +16,9 @@ final class AuditLines {
         _ rows: RowWriter,
         random: @escaping @Sendable () -> UInt64
     ) throws(StorageError) {
-        latest = try Statement(SQL.latestAudit, on: connection)
+        latest = try Statement(CommonSQL.latestAudit, on: connection)
         self.rows = rows
-        named = try Statement(SQL.auditNamed, on: connection)
+        named = try Statement(CommonSQL.auditNamed, on: connection)
         namedBetween = try Statement(SQL.auditNamedBetween, on: connection)
         change = try Statement(SQL.changeAudit, on: connection)
         place = connection.place

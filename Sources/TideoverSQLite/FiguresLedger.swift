@@ -10,9 +10,9 @@ final class FiguresQueries {
 
     init(_ connection: Connection) throws(StorageError) {
         rows = connection.rows
-        page = try Statement(SQL.figures, on: connection)
-        stale = try Statement(SQL.staleFigures, on: connection)
-        turn = try Statement(SQL.figuresTurn, on: connection)
+        page = try Statement(CommonSQL.figures, on: connection)
+        stale = try Statement(CommonSQL.staleFigures, on: connection)
+        turn = try Statement(CommonSQL.figuresTurn, on: connection)
     }
 
     func figures(
@@ -60,12 +60,12 @@ final class FiguresLedger {
     init(_ connection: Connection) throws(StorageError) {
         queries = try FiguresQueries(connection)
         putTurn = try Statement(SQL.putFiguresTurn, on: connection)
-        mark = try Statement(SQL.figuresMark, on: connection)
-        put = try Statement(SQL.putFigures, on: connection)
-        remove = try Statement(SQL.removeFigures, on: connection)
-        after = try Statement(SQL.figuresAfter, on: connection)
+        mark = try Statement(CommonSQL.figuresMark, on: connection)
+        put = try Statement(CommonSQL.putFigures, on: connection)
+        remove = try Statement(CommonSQL.removeFigures, on: connection)
+        after = try Statement(CommonSQL.figuresAfter, on: connection)
         addMark = try Statement(SQL.markFigures, on: connection)
-        removeMark = try Statement(SQL.removeMark, on: connection)
+        removeMark = try Statement(CommonSQL.removeMark, on: connection)
     }
 
     /// Marks a subject, where neither `RowWriter` nor a trigger does.

@@ -8,8 +8,8 @@ final class KeyQueries {
 
     init(_ connection: Connection) throws(StorageError) {
         rows = connection.rows
-        all = try Statement(SQL.keys, on: connection)
-        one = try Statement(SQL.key, on: connection)
+        all = try Statement(CommonSQL.keys, on: connection)
+        one = try Statement(CommonSQL.key, on: connection)
     }
 
     func keys() throws(StorageError) -> [KeyRecord] { try all.all(read: rows.key) }

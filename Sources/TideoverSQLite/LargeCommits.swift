@@ -216,10 +216,10 @@ final class LargeCommits: Sendable {
             try connection.execute(SQL.beginReading)
             do {
                 let value = try body()
-                try connection.execute(SQL.commit)
+                try connection.execute(CommonSQL.commit)
                 return value
             } catch {
-                if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
+                if connection.isInTransaction { try? connection.execute(CommonSQL.rollBack) }
                 throw error
             }
         }

@@ -42,27 +42,27 @@ final class ReadSession: StorageReader {
             """
         )
         begin = try Statement(SQL.beginReading, on: connection)
-        commit = try Statement(SQL.commit, on: connection)
+        commit = try Statement(CommonSQL.commit, on: connection)
         customers = try CustomerQueries(connection)
         keyQueries = try KeyQueries(connection)
         evidence = try Statement(SQL.evidence, on: connection)
-        evidenceAfter = try Statement(SQL.evidenceAfter, on: connection)
-        evidenceKeyed = try Statement(SQL.evidenceKeyed, on: connection)
+        evidenceAfter = try Statement(CommonSQL.evidenceAfter, on: connection)
+        evidenceKeyed = try Statement(CommonSQL.evidenceKeyed, on: connection)
         lineageAfter = try Statement(SQL.lineageAfter, on: connection)
-        named = try Statement(SQL.named, on: connection)
-        bookmark = try Statement(SQL.bookmark, on: connection)
-        bookmarks = try Statement(SQL.bookmarks, on: connection)
-        header = try Statement(SQL.header, on: connection)
+        named = try Statement(CommonSQL.named, on: connection)
+        bookmark = try Statement(CommonSQL.bookmark, on: connection)
+        bookmarks = try Statement(CommonSQL.bookmarks, on: connection)
+        header = try Statement(CommonSQL.header, on: connection)
         outbox = try Statement(SQL.outbox, on: connection)
         latestEvents = try Statement(SQL.latestEvents, on: connection)
-        tallies = try Statement(SQL.tallies, on: connection)
-        audit = try Statement(SQL.audit, on: connection)
+        tallies = try Statement(CommonSQL.tallies, on: connection)
+        audit = try Statement(CommonSQL.audit, on: connection)
         auditOf = try Statement(SQL.auditOf, on: connection)
-        unclaimed = try Statement(SQL.unclaimed, on: connection)
+        unclaimed = try Statement(CommonSQL.unclaimed, on: connection)
         unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
-        dueCount = try Statement(SQL.dueCount, on: connection)
-        nextDue = try Statement(SQL.nextDue, on: connection)
-        policyVersions = try Statement(SQL.policyVersions, on: connection)
+        dueCount = try Statement(CommonSQL.dueCount, on: connection)
+        nextDue = try Statement(CommonSQL.nextDue, on: connection)
+        policyVersions = try Statement(CommonSQL.policyVersions, on: connection)
         recordQueries = try RecordQueries(connection)
         webhookQueries = try WebhookQueries(connection)
         attributeQueries = try AttributeQueries(connection)
@@ -405,7 +405,7 @@ final class ReadSession: StorageReader {
             try commit.run()
             return answer
         } catch {
-            if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
+            if connection.isInTransaction { try? connection.execute(CommonSQL.rollBack) }
             throw error
         }
     }

@@ -24,19 +24,19 @@ final class RecordQueries {
 
     init(_ connection: Connection) throws(StorageError) {
         place = connection.place
-        evidence = try Statement(SQL.evidenceRecords, on: connection)
+        evidence = try Statement(CommonSQL.evidenceRecords, on: connection)
         facts = try Statement(SQL.factRecords, on: connection)
-        owners = try Statement(SQL.ownerRecords, on: connection)
-        aliases = try Statement(SQL.aliasRecords, on: connection)
-        attributes = try Statement(SQL.attributeRecords, on: connection)
-        prompts = try Statement(SQL.promptRecords, on: connection)
-        drift = try Statement(SQL.driftRecords, on: connection)
+        owners = try Statement(CommonSQL.ownerRecords, on: connection)
+        aliases = try Statement(CommonSQL.aliasRecords, on: connection)
+        attributes = try Statement(CommonSQL.attributeRecords, on: connection)
+        prompts = try Statement(CommonSQL.promptRecords, on: connection)
+        drift = try Statement(CommonSQL.driftRecords, on: connection)
         events = try Statement(SQL.eventRecords, on: connection)
-        told = try Statement(SQL.toldRecords, on: connection)
-        audit = try Statement(SQL.auditRecords, on: connection)
-        bookmarks = try Statement(SQL.bookmarkRecords, on: connection)
-        policies = try Statement(SQL.policyRecords, on: connection)
-        customers = try Statement(SQL.customerRecords, on: connection)
+        told = try Statement(CommonSQL.toldRecords, on: connection)
+        audit = try Statement(CommonSQL.auditRecords, on: connection)
+        bookmarks = try Statement(CommonSQL.bookmarkRecords, on: connection)
+        policies = try Statement(CommonSQL.policyRecords, on: connection)
+        customers = try Statement(CommonSQL.customerRecords, on: connection)
     }
 
     /// Returns the records of the place's kind after that place; an empty list at the end.

@@ -35,22 +35,22 @@ final class RecordRemover {
         self.rows = rows
         self.figures = figures
         self.importer = importer
-        removeEvidence = try Statement(SQL.removeEvidence, on: connection)
-        removeFact = try Statement(SQL.removeFact, on: connection)
+        removeEvidence = try Statement(CommonSQL.removeEvidence, on: connection)
+        removeFact = try Statement(CommonSQL.removeFact, on: connection)
         removeFactByKey = try Statement(SQL.removeFactByKey, on: connection)
-        removeOwners = try Statement(SQL.removeOwners, on: connection)
-        removeAlias = try Statement(SQL.removeAlias, on: connection)
-        removeAttribute = try Statement(SQL.removeAttribute, on: connection)
-        removePrompt = try Statement(SQL.removePrompt, on: connection)
-        removeDrift = try Statement(SQL.removeDrift, on: connection)
-        removeEvent = try Statement(SQL.removeEvent, on: connection)
+        removeOwners = try Statement(CommonSQL.removeOwners, on: connection)
+        removeAlias = try Statement(CommonSQL.removeAlias, on: connection)
+        removeAttribute = try Statement(CommonSQL.removeAttribute, on: connection)
+        removePrompt = try Statement(CommonSQL.removePrompt, on: connection)
+        removeDrift = try Statement(CommonSQL.removeDrift, on: connection)
+        removeEvent = try Statement(CommonSQL.removeEvent, on: connection)
         removeEventByKey = try Statement(SQL.removeEventByKey, on: connection)
-        removeTold = try Statement(SQL.removeTold, on: connection)
-        removeAudit = try Statement(SQL.removeAudit, on: connection)
-        removeBookmark = try Statement(SQL.removeBookmark, on: connection)
-        removePolicy = try Statement(SQL.removePolicy, on: connection)
-        removeCustomer = try Statement(SQL.forgetCustomer, on: connection)
-        removeName = try Statement(SQL.eraseName, on: connection)
+        removeTold = try Statement(CommonSQL.removeTold, on: connection)
+        removeAudit = try Statement(CommonSQL.removeAudit, on: connection)
+        removeBookmark = try Statement(CommonSQL.removeBookmark, on: connection)
+        removePolicy = try Statement(CommonSQL.removePolicy, on: connection)
+        removeCustomer = try Statement(CommonSQL.forgetCustomer, on: connection)
+        removeName = try Statement(CommonSQL.eraseName, on: connection)
     }
 
     func remove(_ records: [StoredRecord], _ place: Restoration) throws(StorageError) {

@@ -26,24 +26,24 @@ final class RowWriter {
 
     init(_ connection: Connection, _ used: UsedTables) throws(StorageError) {
         self.used = used
-        insertEvidence = try Statement(SQL.insertEvidence, on: connection)
+        insertEvidence = try Statement(CommonSQL.insertEvidence, on: connection)
         hasHeader = try Statement(SQL.hasHeader, on: connection)
         insertHeader = try Statement(SQL.insertHeader, on: connection)
         insertFact = try Statement(SQL.insertFact, on: connection)
         insertMovedFact = try Statement(SQL.insertMovedFact, on: connection)
         markFigures = try Statement(SQL.markFigures, on: connection)
-        insertName = try Statement(SQL.insertName, on: connection)
-        insertOwner = try Statement(SQL.insertOwner, on: connection)
-        unsettle = try Statement(SQL.unsettle, on: connection)
-        insertUnclaimed = try Statement(SQL.insertUnclaimed, on: connection)
-        deleteUnclaimed = try Statement(SQL.deleteUnclaimed, on: connection)
-        insertAlias = try Statement(SQL.insertAlias, on: connection)
-        forgetCustomer = try Statement(SQL.forgetCustomer, on: connection)
+        insertName = try Statement(CommonSQL.insertName, on: connection)
+        insertOwner = try Statement(CommonSQL.insertOwner, on: connection)
+        unsettle = try Statement(CommonSQL.unsettle, on: connection)
+        insertUnclaimed = try Statement(CommonSQL.insertUnclaimed, on: connection)
+        deleteUnclaimed = try Statement(CommonSQL.deleteUnclaimed, on: connection)
+        insertAlias = try Statement(CommonSQL.insertAlias, on: connection)
+        forgetCustomer = try Statement(CommonSQL.forgetCustomer, on: connection)
         changeDrift = try Statement(SQL.changeDrift, on: connection)
-        insertDrift = try Statement(SQL.insertDrift, on: connection)
-        restorePrompt = try Statement(SQL.restorePrompt, on: connection)
-        insertTold = try Statement(SQL.insertTold, on: connection)
-        insertAudit = try Statement(SQL.insertAudit, on: connection)
+        insertDrift = try Statement(CommonSQL.insertDrift, on: connection)
+        restorePrompt = try Statement(CommonSQL.restorePrompt, on: connection)
+        insertTold = try Statement(CommonSQL.insertTold, on: connection)
+        insertAudit = try Statement(CommonSQL.insertAudit, on: connection)
     }
 
     /// Adds evidence without its headers. The unique key decides whether it is known, not a query.

@@ -1,4 +1,4 @@
-/// All statements of the storage except its migrations, as fixed texts.
+/// All statements of the storage except its migrations and `CommonSQL`, as fixed texts.
 ///
 /// They use only syntax that PostgreSQL and compatible distributed databases also accept, apart
 /// from the form of parameters: `$1` there.
@@ -11,8 +11,6 @@ enum SQL {
     /// The writer locks at once: no data it reads can change before it writes.
     static let begin: StaticString = "BEGIN IMMEDIATE"
     static let beginReading: StaticString = "BEGIN"
-    static let commit: StaticString = "COMMIT"
-    static let rollBack: StaticString = "ROLLBACK"
     static let makeSavepoint: StaticString = "SAVEPOINT job"
     static let releaseSavepoint: StaticString = "RELEASE job"
     static let returnToSavepoint: StaticString = "ROLLBACK TO job"
@@ -96,19 +94,6 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND lineage = ?3
         AND (settled IS NULL OR settled <> ?4 OR settled_since <> ?5)
         """
-    static let unsettle: StaticString = """
-        UPDATE owner SET settled = NULL, settled_since = NULL
-        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND settled IS NOT NULL
-        """
-    static let customer: StaticString = """
-        SELECT version, answer, valid_until, fingerprint, derived_at,
-            pass, pass_signer, pass_issued_at, pass_renew_at, reconciled_at, customer,
-            presented
-        FROM customer
-        WHERE app = ?1 AND environment = ?2 AND customer = coalesce(
-            (SELECT alias.customer FROM alias
-            WHERE alias.app = ?1 AND alias.environment = ?2 AND alias.alias = ?3), ?3)
-        """
     static let primary: StaticString = """
         SELECT customer FROM alias WHERE app = ?1 AND environment = ?2 AND alias = ?3
         """
@@ -116,56 +101,17 @@ enum SQL {
         SELECT alias, customer, since, why, declared_by FROM alias
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY since, alias
         """
-    static let told: StaticString = """
-        SELECT name FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY event
-        """
 
     // MARK: Drift
 
-    static let openDrift: StaticString = """
-        SELECT form FROM drift
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND healed_at IS NULL ORDER BY id
-        """
-    static let driftOf: StaticString = """
-        SELECT form FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        ORDER BY id DESC LIMIT ?4
-        """
-    static let driftAfter: StaticString = """
-        SELECT form FROM drift
-        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
-        ORDER BY customer, id LIMIT ?5
-        """
     /// An ended difference never changes.
     static let changeDrift: StaticString = """
         UPDATE drift SET healed_at = ?5, form = ?6
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4 AND healed_at IS NULL
         """
-    static let insertDrift: StaticString = """
-        INSERT INTO drift (app, environment, customer, id, entitlement, opened_at, healed_at, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        ON CONFLICT DO NOTHING
-        """
 
     // MARK: Attributes
 
-    static let attributesOf: StaticString = """
-        SELECT name, value, updated_at FROM attribute
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3 ORDER BY name
-        """
-    /// The latest statement of a name counts.
-    static let putAttribute: StaticString = """
-        INSERT INTO attribute (app, environment, customer, name, value, updated_at, stored_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-        ON CONFLICT (app, environment, customer, name) DO UPDATE SET
-            value = excluded.value, updated_at = excluded.updated_at,
-            stored_at = excluded.stored_at
-        WHERE excluded.updated_at > attribute.updated_at
-        """
-    static let attributeRecords: StaticString = """
-        SELECT name, value, updated_at, customer FROM attribute
-        WHERE app = ?1 AND environment = ?2 AND (customer, name) > (?3, ?4)
-        ORDER BY customer, name LIMIT ?5
-        """
     /// The ids for which an app states an email address, in order, each with its customer. Without
     /// the hint, all of an app's attributes are read.
     static let customersByEmail: StaticString = """
@@ -180,9 +126,6 @@ enum SQL {
             AND lower(t.value) = ?3 AND t.customer > ?4
         ORDER BY t.customer LIMIT ?5
         """
-    static let eraseAttributes: StaticString = """
-        DELETE FROM attribute WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
     static let logInsAfter: StaticString = """
         SELECT name FROM bookmark
         WHERE app = ?1 AND environment = ?2 AND name > max(?3, 'revenueCat:logIn:')
@@ -192,22 +135,6 @@ enum SQL {
     static let pruneLogIn: StaticString = """
         DELETE FROM bookmark
         WHERE app = ?1 AND environment = ?2 AND name = ?3 AND json_extract(form, '$.at') < ?4
-        """
-    static let attributedAfter: StaticString = """
-        SELECT DISTINCT customer FROM attribute
-        WHERE app = ?1 AND environment = ?2 AND customer > ?3
-        ORDER BY customer LIMIT ?4
-        """
-    static let pruneAttributes: StaticString = """
-        DELETE FROM attribute
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        AND NOT EXISTS (SELECT 1 FROM attribute AS later
-            WHERE later.app = ?1 AND later.environment = ?2 AND later.customer = ?3
-            AND later.stored_at >= ?4)
-        AND NOT EXISTS (SELECT 1 FROM customer AS c
-            WHERE c.app = ?1 AND c.environment = ?2 AND c.customer = ?3)
-        AND NOT EXISTS (SELECT 1 FROM alias AS a
-            WHERE a.app = ?1 AND a.environment = ?2 AND a.alias = ?3)
         """
 
     // MARK: Prompts
@@ -231,24 +158,9 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND valid_until <= ?3
         ORDER BY valid_until LIMIT ?4
         """
-    static let dueCount: StaticString = """
-        SELECT count(*), min(valid_until) FROM
-            (SELECT valid_until FROM customer
-            WHERE app = ?1 AND environment = ?2 AND valid_until <= ?3
-            ORDER BY valid_until LIMIT ?4) AS due
-        """
-    static let nextDue: StaticString = """
-        SELECT min(valid_until) FROM customer
-        WHERE app = ?1 AND environment = ?2 AND valid_until > ?3
-        """
 
     // MARK: Commit
 
-    static let insertEvidence: StaticString = """
-        INSERT INTO evidence (app, environment, dedupe_key, id, source, signed_at, received_at, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        ON CONFLICT (app, environment, dedupe_key) DO NOTHING
-        """
     static let hasHeader: StaticString = "SELECT 1 FROM header WHERE fingerprint = ?1"
     static let insertHeader: StaticString = """
         INSERT INTO header (fingerprint, text) VALUES (?1, ?2) ON CONFLICT (fingerprint) DO NOTHING
@@ -267,14 +179,6 @@ enum SQL {
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT (app, environment, lineage, asserted_at, identity) DO NOTHING
         """
-    static let insertName: StaticString = """
-        INSERT INTO purchase_name (app, kind, name, environment, lineage) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (app, kind, name, environment, lineage) DO NOTHING
-        """
-    static let insertOwner: StaticString = """
-        INSERT INTO owner (app, environment, lineage, seq, customer, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        """
     static let putCustomer: StaticString = """
         INSERT INTO customer
             (app, environment, customer, version, answer, valid_until, fingerprint, derived_at,
@@ -288,23 +192,6 @@ enum SQL {
             pass_renew_at = excluded.pass_renew_at, reconciled_at = excluded.reconciled_at,
             presented = excluded.presented
         """
-    static let insertAlias: StaticString = """
-        INSERT INTO alias (app, environment, alias, customer, since, why, declared_by)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-        """
-    static let forgetCustomer: StaticString = """
-        DELETE FROM customer WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
-    static let latestAudit: StaticString = """
-        SELECT id FROM audit WHERE app = ?1 ORDER BY id DESC LIMIT 1
-        """
-    static let insertAudit: StaticString = """
-        INSERT INTO audit (app, id, environment, customer, other, name, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING
-        """
-    static let auditNamed: StaticString = """
-        SELECT id, form FROM audit WHERE app = ?1 AND environment = ?2 AND name = ?3
-        """
     static let auditNamedBetween: StaticString = """
         SELECT count(*) FROM
             (SELECT 1 FROM audit
@@ -313,13 +200,6 @@ enum SQL {
     static let changeAudit: StaticString = """
         UPDATE audit SET form = ?3 WHERE app = ?1 AND id = ?2
         """
-    static let insertUnclaimed: StaticString = """
-        INSERT INTO unclaimed (app, environment, lineage) VALUES (?1, ?2, ?3)
-        ON CONFLICT (app, environment, lineage) DO NOTHING
-        """
-    static let deleteUnclaimed: StaticString = """
-        DELETE FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage = ?3
-        """
     /// `outbox_by_key` has the events of earlier versions that are not moved yet.
     static let latestEvent: StaticString = """
         SELECT id FROM outbox WHERE app = ?1
@@ -327,34 +207,7 @@ enum SQL {
         SELECT id FROM outbox_by_key WHERE app = ?1
         ORDER BY id DESC LIMIT 1
         """
-    static let insertEvent: StaticString = """
-        INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        """
-    static let insertTold: StaticString = """
-        INSERT INTO told (app, environment, customer, name, event) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (app, environment, customer, name) DO NOTHING
-        """
-    static let addTally: StaticString = """
-        INSERT INTO tally (app, environment, kind, name, count) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT (app, environment, kind, name) DO UPDATE SET count = tally.count + excluded.count
-        """
 
-    /// Keeps the greater of the stored form and the new one.
-    static let raiseBookmark: StaticString = """
-        INSERT INTO bookmark (app, environment, name, form)
-        VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
-        WHERE bookmark.form < excluded.form
-        """
-    static let putBookmark: StaticString = """
-        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (app, environment, name) DO UPDATE SET form = excluded.form
-        """
-    static let addBookmark: StaticString = """
-        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (app, environment, name) DO NOTHING
-        """
     static let replaceBookmark: StaticString = """
         UPDATE bookmark SET form = ?4
         WHERE app = ?1 AND environment = ?2 AND name = ?3 AND form = ?5
@@ -362,52 +215,15 @@ enum SQL {
 
     // MARK: Figures
 
-    static let figures: StaticString = """
-        SELECT subject, stamp, form FROM figures
-        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject > ?4
-        ORDER BY subject LIMIT ?5
-        """
-    static let staleFigures: StaticString = """
-        SELECT kind, subject, mark, form
-        FROM stale_figures LEFT JOIN figures USING (app, environment, kind, subject)
-        WHERE app = ?1 AND environment = ?2 LIMIT ?3
-        """
-    /// How often figures were stored: the stamp of a row of its own.
-    static let figuresTurn: StaticString = """
-        SELECT stamp FROM figures
-        WHERE app = ?1 AND environment = ?2 AND kind = 'turn' AND subject = ''
-        """
     static let putFiguresTurn: StaticString = """
         INSERT INTO figures (app, environment, kind, subject, stamp, form)
         VALUES (?1, ?2, 'turn', '', ?3, x'')
         ON CONFLICT (app, environment, kind, subject) DO UPDATE SET stamp = excluded.stamp
         """
-    static let figuresMark: StaticString = """
-        SELECT mark FROM stale_figures
-        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
-        """
-    static let putFigures: StaticString = """
-        INSERT INTO figures (app, environment, kind, subject, stamp, form)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT (app, environment, kind, subject) DO UPDATE SET
-            stamp = excluded.stamp, form = excluded.form
-        """
-    static let removeFigures: StaticString = """
-        DELETE FROM figures WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
-        """
-    static let figuresAfter: StaticString = """
-        SELECT subject, stamp FROM figures
-        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject > ?4
-        ORDER BY subject LIMIT ?5
-        """
     static let markFigures: StaticString = """
         INSERT INTO stale_figures (app, environment, kind, subject, mark)
         VALUES (?1, ?2, ?3, ?4, random())
         ON CONFLICT (app, environment, kind, subject) DO UPDATE SET mark = excluded.mark
-        """
-    static let removeMark: StaticString = """
-        DELETE FROM stale_figures
-        WHERE app = ?1 AND environment = ?2 AND kind = ?3 AND subject = ?4
         """
 
     // MARK: Removal
@@ -416,12 +232,7 @@ enum SQL {
         UPDATE evidence SET idle_since = ?4, idle_lineage = ?5
         WHERE app = ?1 AND environment = ?2 AND dedupe_key = ?3
         """
-    /// For a piece of evidence that a fact was read from later.
-    static let unidle: StaticString = """
-        UPDATE evidence SET idle_since = NULL, idle_lineage = NULL
-        WHERE app = ?1 AND id = ?2 AND environment = ?3 AND idle_since IS NOT NULL
-        """
-    /// The same for a restored fact. The same bytes may have come again under another key: a row that
+    /// `unidle` for a restored fact. The same bytes may have come again under another key: a row that
     /// has no mark proves the fact, and the others keep theirs.
     static let unidleProof: StaticString = """
         UPDATE evidence INDEXED BY evidence_by_id SET idle_since = NULL, idle_lineage = NULL
@@ -435,26 +246,6 @@ enum SQL {
             (SELECT rowid FROM evidence
             WHERE app = ?1 AND environment = ?2 AND idle_since < ?3
             ORDER BY idle_since LIMIT ?4)
-        """
-    static let pruneDrift: StaticString = """
-        DELETE FROM drift WHERE (app, environment, customer, id) IN
-            (SELECT app, environment, customer, id FROM drift
-            WHERE app = ?1 AND environment = ?2 AND healed_at < ?3
-            ORDER BY healed_at LIMIT ?4)
-        """
-    static let prunePrompts: StaticString = """
-        DELETE FROM prompt WHERE (app, environment, customer, id) IN
-            (SELECT app, environment, customer, id FROM prompt
-            WHERE app = ?1 AND environment = ?2 AND shown_at < ?3
-            ORDER BY shown_at LIMIT ?4)
-        """
-    /// The latest entry stays, since later ids are derived from it. So does the latest event.
-    static let pruneAudit: StaticString = """
-        DELETE FROM audit WHERE app = ?1 AND id IN
-            (SELECT id FROM audit
-            WHERE app = ?1 AND environment = ?2 AND id < ?3
-            AND id < (SELECT max(id) FROM audit WHERE app = ?1)
-            ORDER BY id LIMIT ?4)
         """
     /// Returns the removed ids, without those of emptied events.
     static let pruneEvents: StaticString = """
@@ -482,27 +273,8 @@ enum SQL {
         DELETE FROM webhook_attempt WHERE number IN
             (SELECT number FROM webhook_attempt WHERE app = ?1 AND at < ?2 LIMIT ?3)
         """
-    static let webhooks: StaticString = """
-        SELECT id, form, position, failing_since, disabled, disabled_at FROM webhook
-        WHERE app = ?1 ORDER BY id
-        """
-    static let webhookByID: StaticString = """
-        SELECT id, form, position, failing_since, disabled, disabled_at FROM webhook
-        WHERE app = ?1 AND id = ?2
-        """
     static let hasWebhook: StaticString = """
         SELECT 1 FROM webhook WHERE app = ?1 AND id = ?2
-        """
-    static let dueDeliveries: StaticString = """
-        SELECT event, attempts, next_at FROM webhook_delivery
-        WHERE app = ?1 AND webhook = ?2 AND next_at <= ?3 ORDER BY next_at, event LIMIT ?4
-        """
-    static let deliveryCount: StaticString = """
-        SELECT count(*) FROM webhook_delivery WHERE app = ?1 AND webhook = ?2
-        """
-    static let attempts: StaticString = """
-        SELECT number, event, at, ordinal, outcome, status, detail FROM webhook_attempt
-        WHERE app = ?1 AND webhook = ?2 AND number < ?3 ORDER BY number DESC LIMIT ?4
         """
     static let insertWebhook: StaticString = """
         INSERT INTO webhook (app, id, form, position, failing_since, disabled, disabled_at)
@@ -527,45 +299,12 @@ enum SQL {
         VALUES (?1, ?2, ?3, ?4, ?5)
         ON CONFLICT (app, webhook, event) DO UPDATE SET attempts = ?4, next_at = ?5
         """
-    static let deleteDelivery: StaticString = """
-        DELETE FROM webhook_delivery WHERE app = ?1 AND webhook = ?2 AND event = ?3
-        """
     static let insertAttempt: StaticString = """
         INSERT INTO webhook_attempt (app, webhook, event, at, ordinal, outcome, status, detail)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         """
-    static let customersAfter: StaticString = """
-        SELECT customer FROM customer WHERE app = ?1 AND environment = ?2 AND customer > ?3
-        ORDER BY customer LIMIT ?4
-        """
-    static let pruneCustomer: StaticString = """
-        DELETE FROM customer
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND derived_at < ?4
-        AND NOT EXISTS (SELECT 1 FROM owner AS o
-            WHERE o.app = ?1 AND o.environment = ?2 AND o.customer = ?3)
-        AND NOT EXISTS (SELECT 1 FROM alias AS a
-            WHERE a.app = ?1 AND a.environment = ?2 AND a.customer = ?3)
-        AND NOT EXISTS (SELECT 1 FROM told AS t
-            WHERE t.app = ?1 AND t.environment = ?2 AND t.customer = ?3)
-        AND NOT EXISTS (SELECT 1 FROM drift AS d
-            WHERE d.app = ?1 AND d.environment = ?2 AND d.customer = ?3)
-        """
-    static let eraseFacts: StaticString = """
-        DELETE FROM fact WHERE app = ?1 AND environment = ?2 AND lineage = ?3
-        """
     static let eraseFactsByKey: StaticString = """
         DELETE FROM fact_by_key WHERE app = ?1 AND environment = ?2 AND lineage = ?3
-        """
-    static let eraseOwners: StaticString = """
-        DELETE FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3
-        """
-    static let eraseName: StaticString = """
-        DELETE FROM purchase_name
-        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND kind = ?4 AND name = ?5
-        """
-    static let eraseIdle: StaticString = """
-        DELETE FROM evidence
-        WHERE app = ?1 AND environment = ?2 AND idle_lineage = ?3 AND idle_since IS NOT NULL
         """
     /// Evidence without facts that names a customer, see `EvidenceSubject`.
     static let eraseIdleNaming: StaticString = """
@@ -574,33 +313,11 @@ enum SQL {
         AND idle_lineage >= 'customers:' AND idle_lineage < 'customers;'
         AND instr(idle_lineage, ?3) > 0
         """
-    static let eraseBookmark: StaticString = """
-        DELETE FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
-        """
     /// SQLite ends a text that it extracts at a NUL. No customer has such an id.
     static let eraseBookmarksOf: StaticString = """
         DELETE FROM bookmark
         WHERE app = ?1 AND environment = ?2 AND name >= ?3 AND name < ?4
         AND instr(form, '\\u0000') = 0 AND json_extract(form, '$.value') = ?5
-        """
-    static let eraseEvidence: StaticString = """
-        DELETE FROM evidence WHERE app = ?1 AND id = ?2 AND environment = ?3
-        """
-    static let eraseTold: StaticString = """
-        DELETE FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
-    static let eraseDrift: StaticString = """
-        DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
-    static let erasePrompts: StaticString = """
-        DELETE FROM prompt WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
-    static let eraseAliases: StaticString = """
-        DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND customer = ?3
-        """
-    static let laterEvents: StaticString = """
-        SELECT id FROM outbox
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id > ?4
         """
     static let eraseEvent: StaticString = """
         DELETE FROM outbox
@@ -637,10 +354,6 @@ enum SQL {
         SELECT id, form FROM audit INDEXED BY audit_by_customer
         WHERE app = ?1 AND environment = ?2 AND customer = ''
         """
-    static let eraseAudit: StaticString = """
-        DELETE FROM audit WHERE app = ?1 AND id = ?2
-        AND id < (SELECT max(id) FROM audit WHERE app = ?1)
-        """
     static let rewriteAudit: StaticString = """
         UPDATE audit SET customer = ?3, other = ?4, name = NULL, form = ?5
         WHERE app = ?1 AND id = ?2
@@ -648,12 +361,6 @@ enum SQL {
 
     // MARK: Everything, record by record
 
-    static let evidenceRecords: StaticString = """
-        SELECT dedupe_key, source, signed_at, received_at, form, id, idle_since, idle_lineage
-        FROM evidence
-        WHERE app = ?1 AND environment = ?2 AND (id, dedupe_key) > (?3, ?4)
-        ORDER BY id, dedupe_key LIMIT ?5
-        """
     static let factRecords: StaticString = """
         SELECT form, lineage, asserted_at, identity FROM fact
         WHERE app = ?1 AND environment = ?2 AND (lineage, asserted_at, identity) > (?3, ?4, ?5)
@@ -661,25 +368,6 @@ enum SQL {
         SELECT form, lineage, asserted_at, identity FROM fact_by_key
         WHERE app = ?1 AND environment = ?2 AND (lineage, asserted_at, identity) > (?3, ?4, ?5)
         ORDER BY lineage, asserted_at, identity LIMIT ?6
-        """
-    static let ownerRecords: StaticString = """
-        SELECT form, lineage, seq FROM owner
-        WHERE app = ?1 AND environment = ?2 AND (lineage, seq) > (?3, ?4)
-        ORDER BY lineage, seq LIMIT ?5
-        """
-    static let aliasRecords: StaticString = """
-        SELECT alias, customer, since, why, declared_by FROM alias
-        WHERE app = ?1 AND environment = ?2 AND alias > ?3 ORDER BY alias LIMIT ?4
-        """
-    static let promptRecords: StaticString = """
-        SELECT id, kind, shown_at, response, customer FROM prompt
-        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
-        ORDER BY customer, id LIMIT ?5
-        """
-    static let driftRecords: StaticString = """
-        SELECT form, customer, id FROM drift
-        WHERE app = ?1 AND environment = ?2 AND (customer, id) > (?3, ?4)
-        ORDER BY customer, id LIMIT ?5
         """
     static let eventRecords: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
@@ -689,52 +377,11 @@ enum SQL {
         WHERE app = ?1 AND environment = ?2 AND id > ?3
         ORDER BY id LIMIT ?4
         """
-    static let toldRecords: StaticString = """
-        SELECT customer, name, event FROM told
-        WHERE app = ?1 AND environment = ?2 AND (customer, name) > (?3, ?4)
-        ORDER BY customer, name LIMIT ?5
-        """
-    static let auditRecords: StaticString = """
-        SELECT id, environment, form, name FROM audit
-        WHERE app = ?1 AND environment = ?2 AND id > ?3 ORDER BY id LIMIT ?4
-        """
-    static let bookmarkRecords: StaticString = """
-        SELECT name, form FROM bookmark
-        WHERE app = ?1 AND environment = ?2 AND name > ?3 AND name < ?4 ORDER BY name LIMIT ?5
-        """
-    static let policyRecords: StaticString = """
-        SELECT effective_at, fingerprint, form FROM policy_version
-        WHERE app = ?1 AND environment = ?2 AND effective_at > ?3 ORDER BY effective_at LIMIT ?4
-        """
-    static let customerRecords: StaticString = """
-        SELECT customer, version, answer, valid_until, derived_at, reconciled_at, presented
-        FROM customer
-        WHERE app = ?1 AND environment = ?2 AND customer > ?3 ORDER BY customer LIMIT ?4
-        """
-    /// Adds a prompt, or the response to one.
-    static let restorePrompt: StaticString = """
-        INSERT INTO prompt (app, environment, customer, id, kind, shown_at, response)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-        ON CONFLICT (app, environment, customer, id) DO UPDATE SET response = excluded.response
-        WHERE prompt.response IS NULL AND excluded.response IS NOT NULL
-        """
-    static let restoreBookmark: StaticString = """
-        INSERT INTO bookmark (app, environment, name, form) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT DO NOTHING
-        """
     static let restoreEvent: StaticString = """
         INSERT INTO outbox (app, id, environment, customer, version, kind, at, body)
         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
         WHERE NOT EXISTS (SELECT 1 FROM outbox_by_key AS old WHERE old.app = ?1 AND old.id = ?2)
         ON CONFLICT DO NOTHING
-        """
-    static let restorePolicy: StaticString = """
-        INSERT INTO policy_version (app, environment, effective_at, fingerprint, form)
-        VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING
-        """
-    static let policyFingerprint: StaticString = """
-        SELECT fingerprint FROM policy_version
-        WHERE app = ?1 AND environment = ?2 AND effective_at = ?3
         """
     /// The version of an answer never goes back: a reader may know the later one. A stored answer
     /// that differs gets the version after the imported one, which an imported event may state with
@@ -755,66 +402,15 @@ enum SQL {
         UPDATE customer SET fingerprint = '', valid_until = ?4
         WHERE app = ?1 AND environment = ?2 AND customer = ?3
         """
-    static let hasDrift: StaticString = """
-        SELECT 1 FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
-        """
 
     // MARK: Removal, record by record
 
-    static let removeEvidence: StaticString = """
-        DELETE FROM evidence
-        WHERE app = ?1 AND environment = ?2 AND dedupe_key = ?3 AND id = ?4
-        """
-    static let removeFact: StaticString = """
-        DELETE FROM fact
-        WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND asserted_at = ?4 AND identity = ?5
-        """
     static let removeFactByKey: StaticString = """
         DELETE FROM fact_by_key
         WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND asserted_at = ?4 AND identity = ?5
         """
-    static let removeOwners: StaticString = """
-        DELETE FROM owner WHERE app = ?1 AND environment = ?2 AND lineage = ?3 AND seq >= ?4
-        """
-    static let removeAlias: StaticString = """
-        DELETE FROM alias WHERE app = ?1 AND environment = ?2 AND alias = ?3
-        """
-    static let removeAttribute: StaticString = """
-        DELETE FROM attribute
-        WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
-        """
-    static let removePrompt: StaticString = """
-        DELETE FROM prompt WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
-        """
-    static let removeBookmark: StaticString = """
-        DELETE FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
-        """
-    static let removeDrift: StaticString = """
-        DELETE FROM drift WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id = ?4
-        """
-    static let removeEvent: StaticString = """
-        DELETE FROM outbox WHERE app = ?1 AND environment = ?2 AND id = ?3
-        """
     static let removeEventByKey: StaticString = """
         DELETE FROM outbox_by_key WHERE app = ?1 AND environment = ?2 AND id = ?3
-        """
-    static let removeTold: StaticString = """
-        DELETE FROM told WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND name = ?4
-        """
-    static let removeAudit: StaticString = """
-        DELETE FROM audit WHERE app = ?1 AND environment = ?2 AND id = ?3
-        """
-    static let removePolicy: StaticString = """
-        DELETE FROM policy_version WHERE app = ?1 AND environment = ?2 AND effective_at = ?3
-        """
-    static let removeWebhook: StaticString = """
-        DELETE FROM webhook WHERE app = ?1 AND id = ?2
-        """
-    static let removeDeliveries: StaticString = """
-        DELETE FROM webhook_delivery WHERE app = ?1 AND webhook = ?2
-        """
-    static let removeAttempts: StaticString = """
-        DELETE FROM webhook_attempt WHERE app = ?1 AND webhook = ?2
         """
 
     // MARK: Policy
@@ -826,29 +422,11 @@ enum SQL {
             ORDER BY effective_at DESC LIMIT 1
         ) ON CONFLICT DO NOTHING
         """
-    static let newestPolicy: StaticString = """
-        SELECT fingerprint FROM policy_version WHERE app = ?1 AND environment = ?2
-        ORDER BY effective_at DESC LIMIT 1
-        """
-    static let policyVersions: StaticString = """
-        SELECT effective_at, fingerprint, form FROM policy_version
-        WHERE app = ?1 AND environment = ?2 ORDER BY effective_at
-        """
 
     // MARK: Keys
 
-    static let insertKey: StaticString = """
-        INSERT INTO api_key (id, digest, kind, apps, name, created_at, revoked_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-        """
     static let revokeKey: StaticString = """
         UPDATE api_key SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL
-        """
-    static let key: StaticString = """
-        SELECT id, digest, kind, apps, name, created_at, revoked_at FROM api_key WHERE id = ?1
-        """
-    static let keys: StaticString = """
-        SELECT id, digest, kind, apps, name, created_at, revoked_at FROM api_key ORDER BY id
         """
 
     // MARK: Read
@@ -858,15 +436,6 @@ enum SQL {
         SELECT dedupe_key, source, signed_at, received_at, form FROM evidence
         INDEXED BY evidence_by_id WHERE app = ?1 AND id = ?2 ORDER BY environment, dedupe_key LIMIT 1
         """
-    static let evidenceAfter: StaticString = """
-        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
-        WHERE app = ?1 AND id > ?2 AND environment = ?3 ORDER BY id LIMIT ?4
-        """
-    static let evidenceKeyed: StaticString = """
-        SELECT dedupe_key, source, signed_at, received_at, form, id FROM evidence
-        WHERE app = ?1 AND environment = ?2 AND dedupe_key > ?3 AND dedupe_key < ?4
-        ORDER BY dedupe_key LIMIT ?5
-        """
     /// One at a time: the index finds the next key, however many facts the previous lineage has.
     static let lineageAfter: StaticString = """
         SELECT lineage FROM fact WHERE app = ?1 AND environment = ?2 AND lineage > ?3
@@ -874,18 +443,6 @@ enum SQL {
         SELECT lineage FROM fact_by_key WHERE app = ?1 AND environment = ?2 AND lineage > ?3
         ORDER BY lineage LIMIT 1
         """
-    static let named: StaticString = """
-        SELECT environment, lineage FROM purchase_name WHERE app = ?1 AND kind = ?2 AND name = ?3
-        ORDER BY environment, lineage LIMIT ?4
-        """
-    static let bookmark: StaticString = """
-        SELECT form FROM bookmark WHERE app = ?1 AND environment = ?2 AND name = ?3
-        """
-    static let bookmarks: StaticString = """
-        SELECT name, form FROM bookmark
-        WHERE app = ?1 AND environment = ?2 AND name > ?3 AND name < ?4
-        """
-    static let header: StaticString = "SELECT text FROM header WHERE fingerprint = ?1"
     static let outbox: StaticString = """
         SELECT id, environment, customer, version, kind, at, body FROM outbox
         WHERE app = ?1 AND id > ?2 AND kind <> 'erased'
@@ -902,9 +459,6 @@ enum SQL {
         WHERE app = ?1 AND kind <> 'erased'
         ORDER BY id DESC LIMIT ?2
         """
-    static let audit: StaticString = """
-        SELECT id, environment, form FROM audit WHERE app = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-        """
     static let auditOf: StaticString = """
         SELECT id, environment, form FROM audit INDEXED BY audit_by_customer
         WHERE app = ?1 AND environment = ?2 AND customer = ?3 AND id > ?4
@@ -912,10 +466,6 @@ enum SQL {
         SELECT id, environment, form FROM audit INDEXED BY audit_by_other
         WHERE app = ?1 AND environment = ?2 AND other = ?3 AND id > ?4
         ORDER BY id LIMIT ?5
-        """
-    static let unclaimed: StaticString = """
-        SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 AND lineage > ?3
-        ORDER BY lineage LIMIT ?4
         """
     /// The ids of customers and their aliases within a range, in one order.
     static let customerIDs: StaticString = """
@@ -931,9 +481,6 @@ enum SQL {
     static let unclaimedCount: StaticString = """
         SELECT count(*) FROM
             (SELECT lineage FROM unclaimed WHERE app = ?1 AND environment = ?2 LIMIT ?3) AS some
-        """
-    static let tallies: StaticString = """
-        SELECT environment, kind, name, count FROM tally WHERE app = ?1
         """
     static let check: StaticString = "PRAGMA integrity_check"
     /// Stops at the first problem.

@@ -118,7 +118,7 @@ package enum SQLiteBackup {
         guard code == SQLITE_DONE, ending == SQLITE_OK else {
             throw copy.error(code == SQLITE_DONE ? ending : code)
         }
-        try source.execute(SQL.commit)
+        try source.execute(CommonSQL.commit)
         withExtendedLifetime(lock) {}
     }
 

@@ -34,11 +34,11 @@ final class WebhookLedger {
         update = try Statement(SQL.settleWebhook, on: connection)
         state = try Statement(SQL.setWebhook, on: connection)
         putDelivery = try Statement(SQL.putDelivery, on: connection)
-        deleteDelivery = try Statement(SQL.deleteDelivery, on: connection)
+        deleteDelivery = try Statement(CommonSQL.deleteDelivery, on: connection)
         insertAttempt = try Statement(SQL.insertAttempt, on: connection)
-        removeWebhook = try Statement(SQL.removeWebhook, on: connection)
-        removeDeliveries = try Statement(SQL.removeDeliveries, on: connection)
-        removeAttempts = try Statement(SQL.removeAttempts, on: connection)
+        removeWebhook = try Statement(CommonSQL.removeWebhook, on: connection)
+        removeDeliveries = try Statement(CommonSQL.removeDeliveries, on: connection)
+        removeAttempts = try Statement(CommonSQL.removeAttempts, on: connection)
     }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) {

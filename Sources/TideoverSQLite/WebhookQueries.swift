@@ -12,11 +12,11 @@ final class WebhookQueries {
 
     init(_ connection: Connection) throws(StorageError) {
         rows = connection.rows
-        all = try Statement(SQL.webhooks, on: connection)
-        one = try Statement(SQL.webhookByID, on: connection)
-        due = try Statement(SQL.dueDeliveries, on: connection)
-        count = try Statement(SQL.deliveryCount, on: connection)
-        attempts = try Statement(SQL.attempts, on: connection)
+        all = try Statement(CommonSQL.webhooks, on: connection)
+        one = try Statement(CommonSQL.webhookByID, on: connection)
+        due = try Statement(CommonSQL.dueDeliveries, on: connection)
+        count = try Statement(CommonSQL.deliveryCount, on: connection)
+        attempts = try Statement(CommonSQL.attempts, on: connection)
     }
 
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {

@@ -61,25 +61,25 @@ final class WriteSession: StorageWriter {
         settle = try Statement(SQL.settle, on: connection)
         putCustomer = try Statement(SQL.putCustomer, on: connection)
         latestEvent = try Statement(SQL.latestEvent, on: connection)
-        insertEvent = try Statement(SQL.insertEvent, on: connection)
+        insertEvent = try Statement(CommonSQL.insertEvent, on: connection)
         putPrompt = try Statement(SQL.putPrompt, on: connection)
         due = try Statement(SQL.due, on: connection)
-        addTally = try Statement(SQL.addTally, on: connection)
-        putBookmark = try Statement(SQL.putBookmark, on: connection)
-        addBookmark = try Statement(SQL.addBookmark, on: connection)
+        addTally = try Statement(CommonSQL.addTally, on: connection)
+        putBookmark = try Statement(CommonSQL.putBookmark, on: connection)
+        addBookmark = try Statement(CommonSQL.addBookmark, on: connection)
         replaceBookmark = try Statement(SQL.replaceBookmark, on: connection)
-        insertKey = try Statement(SQL.insertKey, on: connection)
+        insertKey = try Statement(CommonSQL.insertKey, on: connection)
         revokeKey = try Statement(SQL.revokeKey, on: connection)
         insertPolicy = try Statement(SQL.insertPolicy, on: connection)
-        newestPolicy = try Statement(SQL.newestPolicy, on: connection)
+        newestPolicy = try Statement(CommonSQL.newestPolicy, on: connection)
         idle = try Statement(SQL.idle, on: connection)
-        unidle = try Statement(SQL.unidle, on: connection)
+        unidle = try Statement(CommonSQL.unidle, on: connection)
         recordImporter = try RecordImporter(connection, customers, rowWriter)
         webhooks = try WebhookLedger(connection)
         attributes = try AttributeLedger(connection)
         figures = try FiguresLedger(connection)
         beginTransaction = try Statement(SQL.begin, on: connection)
-        commitTransaction = try Statement(SQL.commit, on: connection)
+        commitTransaction = try Statement(CommonSQL.commit, on: connection)
         makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
         releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
         returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
@@ -773,7 +773,7 @@ extension WriteSession {
         webhooks.leases = beforeTransaction.webhookLeases
         guard connection.isInTransaction else { return }
         // If this fails too, the next `begin` fails and reports the reason.
-        try? connection.execute(SQL.rollBack)
+        try? connection.execute(CommonSQL.rollBack)
     }
 
     /// Runs a part of a transaction. Returns nil if its writes must be rolled back.

@@ -108,7 +108,7 @@ package struct StoredRecordReader {
 }
 
 extension RecordPage {
-    /// Creates the page of what was found of a kind, in order.
+    /// Creates the page of the records found of a kind, in order.
     package init(_ found: [StoredRecordReader.Found], of kind: StoredRecord.Kind) {
         self.init(
             records: found.map(\.record),

@@ -17,12 +17,14 @@ import TideoverTestProcesses
         "anyPrompt",
     ]
 
-    /// Returns the statements of the module by name.
+    /// Returns the statements of the storage by name.
     private func statements() throws -> [(name: String, sql: String)] {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let file = root.appending(path: "Sources/TideoverSQLite/SQL.swift")
-        let text = try String(contentsOf: file, encoding: .utf8)
+        let files = ["TideoverSQLite/SQL.swift", "TideoverStorage/CommonSQL.swift"]
+        let text = try files.map {
+            try String(contentsOf: root.appending(path: "Sources/\($0)"), encoding: .utf8)
+        }.joined()
         let form = /static let (\w+): StaticString =\s*(?:"""\n((?:.|\n)*?)"""|"(.*?)")/
         return text.matches(of: form).map { found in
             (String(found.1), String(found.2 ?? found.3 ?? ""))

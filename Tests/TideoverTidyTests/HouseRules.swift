@@ -150,7 +150,8 @@ enum HouseRules {
 
     /// Statements that databases compatible with PostgreSQL, but distributed, lack or must not use.
     static func unportableSQL(_ file: SourceFile) -> [String] {
-        guard file.module == "TideoverPostgreSQL" else { return [] }
+        guard file.module == "TideoverPostgreSQL" || file.path.hasSuffix("/CommonSQL.swift")
+        else { return [] }
         let words = [
             "SEQUENCE", "nextval", "SERIAL", "BIGSERIAL", "IDENTITY", "TRIGGER", "FUNCTION",
             "LISTEN",

@@ -34,6 +34,7 @@ enum PlainEnglish {
         "Sources/tideover/Commands/ImportRevenueCat.swift": ["told"],
         "Sources/TideoverPostgreSQL/SQL.swift": ["told"],
         "Sources/TideoverPostgreSQL/Schema/Migration0001.swift": ["told"],
+        "Sources/TideoverStorage/CommonSQL.swift": ["told"],
         "Sources/TideoverSQLite/SQL.swift": ["told"],
         "Sources/TideoverSQLite/Schema/Migration0003.swift": ["told"],
         "Sources/TideoverSQLite/Schema/Migration0010.swift": ["told"],

@@ -86,7 +86,7 @@ package struct Migration: Sendable {
                 try connection.ask(SQL.setMinimum, .integer(Int64(step.minimum)))
             }
         }
-        try connection.ask(SQL.commit)
+        try connection.ask(CommonSQL.commit)
         try connection.wait()
         return missing.last?.number ?? found
     }
@@ -161,7 +161,7 @@ package struct Migration: Sendable {
 extension Connection {
     /// Ends the transaction without its writes.
     func rollBack() throws(StorageError) {
-        try ask(SQL.rollBack)
+        try ask(CommonSQL.rollBack)
         try wait()
     }
 }

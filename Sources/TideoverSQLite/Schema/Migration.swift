@@ -40,10 +40,10 @@ package struct Migration: Sendable {
         try connection.execute(SQL.begin)
         do {
             for migration in migrations { try connection.execute(migration.sql) }
-            try connection.execute(SQL.commit)
+            try connection.execute(CommonSQL.commit)
         } catch {
             // The engine may have ended the transaction itself.
-            if connection.isInTransaction { try? connection.execute(SQL.rollBack) }
+            if connection.isInTransaction { try? connection.execute(CommonSQL.rollBack) }
             throw error
         }
     }
