@@ -247,7 +247,7 @@ targets += [
         path: "Tests/TideoverStorageConformance",
         swiftSettings: settings + unoptimized
     ),
-    // Starts the programs for tests.
+    // Starts the programs for tests, and gives these a folder.
     .target(
         name: "CTideoverTestProcesses",
         path: "Tests/CTideoverTestProcesses"

@@ -2,23 +2,19 @@ import Foundation
 import Testing
 import TideoverHTTP
 import TideoverJSON
+import TideoverTestProcesses
 
 /// What is changed through one server, as the others see it: each is a process of its own.
-@Suite(.onPostgreSQL, .serialized) final class `A change on one server` {
+@Suite(.onPostgreSQL, .serialized) final class `A change on one server`: SuiteWithFolder {
     /// What docs/postgresql.md promises.
     private static let bound = Duration.seconds(3)
     private static let customer = "/v1/apps/cards/customers/u_42"
     private let database: TestDatabase
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-change-\(UUID().uuidString)"
-    )
 
-    init() throws {
+    override init() throws {
         database = try TestDatabase()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try super.init()
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Writes the configuration of a server, and returns its path.
     private func configure(
@@ -26,7 +22,6 @@ import TideoverJSON
         billingRetry: String = "suspend",
         listen: Substring = "127.0.0.1:0"
     ) throws -> String {
-        let file = folder.appending(path: "\(name).json")
         let text = """
             { server: { listen: "\(listen)" }, storage: "\(database.address)",
               apps: [{ id: "cards", environments: ["sandbox"],
@@ -34,8 +29,7 @@ import TideoverJSON
               policy: { billingRetry: "\(billingRetry)" },
               products: { "pro": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
-        return file.path
+        return try write(text, to: "\(name).json")
     }
 
     /// Returns after how long a condition holds; nil if it does not within ten minutes. A machine

@@ -2,20 +2,16 @@ import Foundation
 import Testing
 import TideoverHTTP
 import TideoverJSON
+import TideoverTestProcesses
 
 /// `tideover migrate` as used by an operator, from a file to PostgreSQL and back.
-@Suite(.onPostgreSQL, .serialized) final class `The command migrate` {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-migrate-\(UUID().uuidString)"
-    )
+@Suite(.onPostgreSQL, .serialized) final class `The command migrate`: SuiteWithFolder {
     private let database: TestDatabase
 
-    init() throws {
+    override init() throws {
         database = try TestDatabase()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try super.init()
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func path(_ name: String) -> String { folder.appending(path: name).path }
 
@@ -26,9 +22,7 @@ import TideoverJSON
               apps: [{ id: "cards", environments: ["sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        let file = path("\(UUID().uuidString).json")
-        try Data(text.utf8).write(to: URL(filePath: file))
-        return file
+        return try write(text, to: "\(UUID().uuidString).json")
     }
 
     /// Returns the entitlements that a server on a storage answers.

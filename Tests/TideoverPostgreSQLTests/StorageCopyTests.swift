@@ -5,19 +5,11 @@ import TideoverPostgreSQL
 import TideoverSQLite
 import TideoverServer
 import TideoverStorage
+import TideoverTestProcesses
 
 /// Copies between SQLite and PostgreSQL, as `tideover migrate` makes them.
-@Suite(.onPostgreSQL) final class `A copy between storages` {
+@Suite(.onPostgreSQL) final class `A copy between storages`: SuiteWithFolder {
     private let copy = StorageCopy(app: Work.app, environment: .production)
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-copy-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func sqlite(_ name: String) throws -> SQLiteStorage {
         try SQLiteStorage(path: folder.appending(path: name).path)

@@ -8,21 +8,11 @@ import TideoverTestProcesses
 
 /// The GitHub CI action: its inputs, and the command that it runs.
 @Suite(
-    .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
+    .withExecutable,
     .enabled(if: ShellTools.canReadYAML, "python3 with PyYAML is missing"),
     .timeLimit(.minutes(20))
 )
-final class ActionProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-action-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+final class ActionProgramTests: SuiteWithFolder {
     /// Converts a YAML text to JSON.
     private static func read(_ yaml: String) throws -> JSONNode {
         let program = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)"
@@ -97,11 +87,10 @@ final class ActionProgramTests {
             shift
             exec '\(Executable.url.path)' "$@"
             """
-        let file = folder.appending(path: "docker")
-        try Data(docker.utf8).write(to: file)
+        let file = try write(docker, to: "docker")
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755],
-            ofItemAtPath: file.path
+            ofItemAtPath: file
         )
         let (names, script) = try Self.step()
         var variables = [

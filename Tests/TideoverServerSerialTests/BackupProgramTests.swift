@@ -13,35 +13,20 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover backup` beside a running server.
-@Suite(
-    .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
-    .timeLimit(.minutes(20))
-)
-final class BackupProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-backup-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable, .timeLimit(.minutes(20))) final class BackupProgramTests: SuiteWithFolder {
     private func configuration(port: UInt16, _ adminKey: Bool = true) throws -> String {
-        let file = folder.appending(path: "tideover-\(port).json")
         let named = adminKey ? ", adminKeyFile: \"admin.key\"" : ""
         let text = """
             { server: { listen: "127.0.0.1:\(port)"\(named) }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" } }] }
             """
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "tideover-\(port).json")
         if !FileManager.default.fileExists(atPath: folder.path + "/admin.key") {
             let key = APIKey(.admin) { .random(in: .min ... .max) }
             try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
         }
-        return file.path
+        return file
     }
 
     private func backup(_ name: String, _ configuration: String) throws -> ChildProcess.Said {

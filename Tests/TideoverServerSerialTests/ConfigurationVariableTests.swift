@@ -7,10 +7,6 @@ import TideoverServer
 @testable import TideoverTestServer
 
 @Suite struct ConfigurationVariableTests: ConfigurationSuite {
-    static let files = [
-        "etc/sandbox-root.der": Self.certificate, "etc/other.der": Self.certificate,
-    ]
-
     @Test func `a variable overrides the file`() throws {
         let configuration = try load(
             Self.fullExample,

@@ -85,24 +85,14 @@ import TideoverTestProcesses
 }
 
 /// `tideover conformance` as used by people and scripts.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ConformanceProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-conformance-\(UUID().uuidString)"
-    )
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class ConformanceProgramTests: SuiteWithFolder {
     private func file(_ state: String, head: String = "") throws -> String {
         let text = """
             {"format": "tideover-conformance/1", "source": "a test", \(head)
             "cases": [{"name": "nothing is known", "source": "a test",
               "expect": [{"at": "2026-05-10", "state": "\(state)"}]}]}
             """
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appending(path: "\(state).json")
-        try Data(text.utf8).write(to: file)
-        return file.path
+        return try write(text, to: "\(state).json")
     }
 
     @Test func `the command runs any table and succeeds when every case passes`() throws {

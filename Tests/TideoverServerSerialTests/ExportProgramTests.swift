@@ -14,31 +14,22 @@ import TideoverTestProcesses
 
 /// `tideover export` and `tideover import` as used by an operator, with and without a running
 /// server.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ExportProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-export-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+@Suite(.withExecutable) final class ExportProgramTests: SuiteWithFolder {
+    override init() throws {
+        try super.init()
         let key = APIKey(.admin) { .random(in: .min ... .max) }
         try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     /// Returns a configuration for a database with this name.
     private func configuration(_ database: String) throws -> String {
-        let file = folder.appending(path: "\(database).json")
         let text = """
             { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" },
               storage: "sqlite:\(database).db",
               apps: [{ id: "cards", environments: ["production", "sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
-        return file.path
+        return try write(text, to: "\(database).json")
     }
 
     private func path(_ name: String) -> String { folder.appending(path: name).path }

@@ -9,24 +9,14 @@ import TideoverTestProcesses
 
 /// Runs the commands of the guides as written.
 @Suite(
-    .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
+    .withExecutable,
     .enabled(
         if: ShellTools.arePresent(["bash", "curl", "python3", "timeout"]),
         "bash, curl, python3 or timeout is missing"
     ),
     .timeLimit(.minutes(20))
 )
-final class GuideProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-guide-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+final class GuideProgramTests: SuiteWithFolder {
     /// Copies the files that the guides use, with free ports instead of those in the text.
     private func prepare(_ ports: [String: String]) throws {
         for name in ["Scenarios", "Examples"] {
@@ -74,9 +64,8 @@ final class GuideProgramTests {
         let sources = try Guide.all().flatMap { $0.blocks("swift") }
         #expect(!sources.isEmpty)
         for (index, source) in sources.enumerated() {
-            let file = folder.appending(path: "block\(index).swift")
-            try Data(source.utf8).write(to: file)
-            let said = try ChildProcess.run(["/usr/bin/env", "swiftc", "-parse", file.path])
+            let file = try write(source, to: "block\(index).swift")
+            let said = try ChildProcess.run(["/usr/bin/env", "swiftc", "-parse", file])
             #expect(said.code == 0, "\(said.messages)")
         }
     }

@@ -11,31 +11,20 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover keys` as used by people and scripts, with and without a running server.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class KeysProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-keys-\(UUID().uuidString)"
-    )
+@Suite(.withExecutable) final class KeysProgramTests: SuiteWithFolder {
     private let anna = "/v1/apps/cards/customers/\(TestServer.anna)"
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     private func configuration(withAdminKey: Bool, _ more: String = "") throws -> String {
-        let file = folder.appending(path: "tideover.json")
         let adminKey = withAdminKey ? ", adminKeyFile: \"admin.key\"" : ""
         let text = """
             { server: { listen: "127.0.0.1:0"\(adminKey) }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" } }], \(more) }
             """
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "tideover.json")
         let key = APIKey(.admin) { .random(in: .min ... .max) }
         try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
-        return file.path
+        return file
     }
 
     private func keys(_ arguments: String...) throws -> ChildProcess.Said {

@@ -7,31 +7,19 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover serve` while nothing reads its log.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class LogProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-log-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class LogProgramTests: SuiteWithFolder {
     @Test func `an unread standard error blocks neither responses nor the stop`() async throws {
-        let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "tideover.json")
         let made = try Executable.run([
-            "keys", "add", "--kind", "secret", "--app", "cards", "--config", file.path,
+            "keys", "add", "--kind", "secret", "--app", "cards", "--config", file,
         ])
         let key = String(made.results.dropLast())
-        let running = try ServingExecutable(file.path)
+        let running = try ServingExecutable(file)
         defer { running.destroy() }
         let client = try HTTPClient(userAgent: "tests")
         let server = client.handler(under: Destination(running.url, addresses: .any))

@@ -9,23 +9,16 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover migrate` as used by an operator, between two files.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class MigrateProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-migrate-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+@Suite(.withExecutable) final class MigrateProgramTests: SuiteWithFolder {
+    override init() throws {
+        try super.init()
         let text = """
             { storage: "sqlite:old.db",
               apps: [{ id: "cards", environments: ["production", "sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+        try write(text, to: "tideover.json")
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func path(_ name: String) -> String { folder.appending(path: name).path }
 

@@ -10,18 +10,7 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover grant` and `tideover unclaimed` as used by an operator, without a running server.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class OwnershipProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-ownership-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class OwnershipProgramTests: SuiteWithFolder {
     /// Creates a configuration, and a database with one purchase without an owner.
     private func configuration() async throws -> String {
         let store = try TestStore()
@@ -31,8 +20,7 @@ final class OwnershipProgramTests {
               appStore: { bundleId: "com.example.cards" }, simulatedStore: { root: "root.der" },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        let file = folder.appending(path: "tideover.json")
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "tideover.json")
         var message = Message.purchase()
         message.transaction?["appAccountToken"] = nil
         let body = try message.body(store)
@@ -55,7 +43,7 @@ final class OwnershipProgramTests {
             preconditionFailure("no customer is known")
         }
         await storage.close()
-        return file.path
+        return file
     }
 
     private func run(_ words: String...) throws -> ChildProcess.Said {

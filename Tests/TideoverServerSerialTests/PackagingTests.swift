@@ -35,7 +35,7 @@ import TideoverTestProcesses
         return said.results
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `the unit and the image start a command with existing options`() throws {
         let started = try #require(try unit("ExecStart").first).split(separator: " ").map(
             String.init
@@ -67,7 +67,7 @@ import TideoverTestProcesses
     }
 
     /// Checks the same as `readelf -lW` and `readelf -dW`, without binutils.
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `the program binds all symbols at its start and has read-only code`() throws {
         let program = try ProgramImage(FileHandle(forReadingFrom: Executable.url))
         #expect(program.isPositionIndependent)

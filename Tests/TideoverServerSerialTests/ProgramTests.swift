@@ -7,19 +7,9 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// The program as used by people and scripts.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-program-\(UUID().uuidString)"
-    )
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class ProgramTests: SuiteWithFolder {
     private func file(_ text: String, name: String = "file") throws -> String {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appending(path: name)
-        try Data(text.utf8).write(to: file)
-        return file.path
+        try write(text, to: name)
     }
 
     private static let configuration = """
@@ -44,7 +34,6 @@ final class ProgramTests {
     }
 
     @Test func `the demo draws its year, for a terminal and for a browser`() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let page = folder.appending(path: "year.html")
         let said = try Executable.run(
             ["demo", "--no-serve", "--html", page.path],

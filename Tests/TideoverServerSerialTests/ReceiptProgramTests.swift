@@ -51,16 +51,8 @@ struct ReceiptConfigurationTests: ConfigurationSuite {
     }
 }
 
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ReceiptProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-receipts-\(UUID().uuidString)"
-    )
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class ReceiptProgramTests: SuiteWithFolder {
     private func file(_ bytes: [UInt8], _ name: String) throws -> String {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: name)
         try Data(bytes).write(to: file)
         return file.path

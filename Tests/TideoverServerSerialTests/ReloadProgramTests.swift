@@ -9,18 +9,7 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover reload`, and commands that query a running server without a key.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ReloadProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-reload-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class ReloadProgramTests: SuiteWithFolder {
     private var path: String { folder.appending(path: "tideover.json").path }
 
     private func configure(

@@ -11,18 +11,7 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover replay` as used by an operator, with and without a running server.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class ReplayProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-replay-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class ReplayProgramTests: SuiteWithFolder {
     /// Creates a configuration with an admin key, and a database with one purchase of a simulated
     /// store. An older version read no facts from its evidence.
     private func configuration() async throws -> String {
@@ -30,14 +19,13 @@ final class ReplayProgramTests {
         try Data(store.root).write(to: folder.appending(path: "root.der"))
         let key = APIKey(.admin) { .random(in: .min ... .max) }
         try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
-        let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["simulated"],
               appStore: { bundleId: "com.example.cards" }, simulatedStore: { root: "root.der" },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "tideover.json")
         let storage = try SQLiteStorage(path: folder.appending(path: "x.db").path)
         let body = try Message.purchase().body(store)
         let piece = Evidence(
@@ -58,7 +46,7 @@ final class ReplayProgramTests {
             preconditionFailure("no customer is known")
         }
         await storage.close()
-        return file.path
+        return file
     }
 
     private func replay(_ path: String, _ more: String...) throws -> ChildProcess.Said {

@@ -10,8 +10,7 @@ import TideoverTestProcesses
 
 /// `tideover report drift`, `tideover report lockouts` and the content of `tideover explain` about
 /// both.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-struct ReportProgramTests {
+@Suite(.withExecutable) struct ReportProgramTests {
     /// Creates a purchase received three hours late, and a device with two drifts, one healed and
     /// one open.
     private func told() async throws -> TestServer {
@@ -34,24 +33,8 @@ struct ReportProgramTests {
     }
 
     private func run(_ server: TestServer, _ arguments: String...) throws -> (String, String) {
-        let file = server.folder.appending(path: "tideover.json")
-        let text = """
-            {
-              storage: "sqlite:tideover.db",
-              apps: [{
-                id: "cards",
-                environments: ["sandbox"],
-                appStore: { bundleId: "com.example.cards" },
-                products: {
-                  "cards.pro.monthly": {
-                    entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
-                  },
-                },
-              }],
-            }
-            """
-        try Data(text.utf8).write(to: file)
-        let said = try Executable.run(arguments + ["--app", "cards", "--config", file.path])
+        let file = try server.configuration()
+        let said = try Executable.run(arguments + ["--app", "cards", "--config", file])
         #expect(said.code == 0, "\(said.messages)")
         return (said.results, said.messages)
     }

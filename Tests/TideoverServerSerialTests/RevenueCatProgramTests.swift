@@ -12,31 +12,18 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover import revenuecat` and `tideover report shadow` as used by an operator.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class RevenueCatProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-import-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class RevenueCatProgramTests: SuiteWithFolder {
     private func configuration() throws -> String {
         let key = APIKey(.admin) { .random(in: .min ... .max) }
         try Data("\(key.text)\n".utf8).writeSecret(to: folder.appending(path: "admin.key"))
         try Data("Bearer of the dashboard\n".utf8).writeSecret(to: folder.appending(path: "rc.txt"))
-        let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0", adminKeyFile: "admin.key" }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               revenueCat: { webhookAuthorizationFile: "rc.txt" },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
-        return file.path
+        return try write(text, to: "tideover.json")
     }
 
     /// Creates lines of responses, the first of them invalid. They are from 2020, so that no clock
@@ -74,7 +61,6 @@ final class RevenueCatProgramTests {
     }
 
     @Test func `RevenueCat's SDKs can have a port of their own`() async throws {
-        let file = folder.appending(path: "sdk.json")
         let text = """
             { server: { listen: "127.0.0.1:0", sdkListen: "127.0.0.1:0" },
               storage: "sqlite:sdk.db",
@@ -82,8 +68,8 @@ final class RevenueCatProgramTests {
               revenueCat: { sdk: { appStoreKeys: ["appl_test"] } },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
-        let server = try ServingExecutable(file.path)
+        let file = try write(text, to: "sdk.json")
+        let server = try ServingExecutable(file)
         let sdk = try #require(server.sdkURL)
         func get(_ path: String, _ url: HTTPURL) async throws -> Response {
             try await ServingExecutable.get(path, from: url, key: "appl_test", query: [])
@@ -149,9 +135,8 @@ final class RevenueCatProgramTests {
                 "description": "Standard", "packages": [{"identifier": "$rc_monthly",
                 "platform_product_identifier": "\(product)"\(plan)}]}]}
                 """
-            let url = folder.appending(path: "\(name).json")
-            try Data(text.utf8).write(to: url)
-            files += ["--offerings", url.path]
+            let url = try write(text, to: "\(name).json")
+            files += ["--offerings", url]
         }
         let printed = try Executable.run(["import", "revenuecat"] + files)
         #expect(printed.code == 0)
@@ -168,9 +153,8 @@ final class RevenueCatProgramTests {
         )
         try Data(text.utf8).write(to: URL(filePath: file))
         #expect(try Executable.run(["config", "--config", file]).code == 0)
-        let wrong = folder.appending(path: "wrong.json")
-        try Data("{}".utf8).write(to: wrong)
-        let refused = try Executable.run(["import", "revenuecat", "--offerings", wrong.path])
+        let wrong = try write("{}", to: "wrong.json")
+        let refused = try Executable.run(["import", "revenuecat", "--offerings", wrong])
         #expect(refused.code == 65)
         #expect(refused.messages.contains("It is no response with offerings"))
         #expect(try Executable.run(["import", "revenuecat"]).code == 2)

@@ -13,36 +13,23 @@ import TideoverTestResponders
 
 /// `tideover serve` with a simulated store. Its certificates contain the URL of a responder on
 /// loopback.
-@Suite(
-    .timeLimit(.minutes(20)),
-    .enabled(if: Executable.isPresent, "the executable is not beside the tests")
-)
-final class RevocationProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-revocation-\(UUID().uuidString)"
-    )
+@Suite(.timeLimit(.minutes(20)), .withExecutable)
+final class RevocationProgramTests: SuiteWithFolder {
     private static let now = Instant(
         millisecondsSince1970: Int64(Date.now.timeIntervalSince1970) * 1000
     )
 
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     private func start(_ store: TestStore, server settings: String = "") throws -> ServingExecutable
     {
         try Data(store.root).write(to: folder.appending(path: "root.der"))
-        let file = folder.appending(path: "tideover.json")
         let text = """
             { server: { listen: "127.0.0.1:0", \(settings) }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["simulated"],
               appStore: { bundleId: "com.example.cards" }, simulatedStore: { root: "root.der" },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: file)
-        return try ServingExecutable(file.path)
+        let file = try write(text, to: "tideover.json")
+        return try ServingExecutable(file)
     }
 
     /// Waits until the metrics of a server have a line that `isExpected`; the suite's time limit

@@ -6,14 +6,7 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// `tideover sandbox run` as used by people and CI systems.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class SandboxProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-rehearsals-\(UUID().uuidString)"
-    )
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.withExecutable) final class SandboxProgramTests: SuiteWithFolder {
     private func file(_ name: String, expecting state: String, more: String = "") throws -> String {
         let text = """
             {
@@ -30,10 +23,7 @@ final class SandboxProgramTests {
               ],
             }
             """
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let file = folder.appending(path: name)
-        try Data(text.utf8).write(to: file)
-        return file.path
+        return try write(text, to: name)
     }
 
     @Test func `a correct scenario passes, and the mistakes of a naive check are counted`() throws {

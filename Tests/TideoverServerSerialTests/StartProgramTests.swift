@@ -3,27 +3,21 @@ import Testing
 import TideoverHTTP
 import TideoverSQLite
 import TideoverStorage
+import TideoverTestProcesses
 
 @testable import TideoverTestServer
 
 /// The log of `tideover serve` about its database at startup.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-final class StartProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-start-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+@Suite(.withExecutable) final class StartProgramTests: SuiteWithFolder {
+    override init() throws {
+        try super.init()
         let text = """
             { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+        try write(text, to: "tideover.json")
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func messages() throws -> String {
         try ServingExecutable(folder.appending(path: "tideover.json").path).stop()

@@ -8,26 +8,17 @@ import TideoverTestProcesses
 @testable import TideoverTestServer
 
 /// Workers of a running `tideover serve` that fail, and recover.
-@Suite(
-    .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
-    .timeLimit(.minutes(20))
-)
-final class SupervisorProgramTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-supervisor-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+@Suite(.withExecutable, .timeLimit(.minutes(20)))
+final class SupervisorProgramTests: SuiteWithFolder {
+    override init() throws {
+        try super.init()
         let text = """
             { server: { listen: "127.0.0.1:0" }, storage: "sqlite:x.db",
               apps: [{ id: "cards", environments: ["sandbox"],
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+        try write(text, to: "tideover.json")
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Changes the database besides the server.
     private func change(_ statement: StaticString) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverJSON
@@ -17,6 +18,13 @@ enum Executable {
         _ variables: [String: String] = [:]
     ) throws -> ChildProcess.Said {
         try ChildProcess.run([url.path] + arguments, variables: variables)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test, visibly, where the program was not built beside it.
+    static var withExecutable: Self {
+        .enabled(if: Executable.isPresent, "the executable is not beside the tests")
     }
 }
 

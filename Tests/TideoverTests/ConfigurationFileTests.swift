@@ -1,21 +1,13 @@
 import Foundation
 import Testing
 import TideoverCore
+import TideoverTestProcesses
 
 @testable import TideoverCommandLine
 @testable import tideover
 
 /// Tests which configuration and which of its apps a command uses.
-@Suite final class ConfigurationFileTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-configuration-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite final class ConfigurationFileTests: SuiteWithFolder {
     private struct Search {
         var named: String?
         var variable: String?
@@ -58,10 +50,8 @@ import TideoverCore
     }
 
     private func run(_ words: [String], config: String) async throws -> (ExitCode, Output) {
-        let output = Output(capturingAs: .plain)
         let variables = [ConfigurationFile.variable: config]
-        let code = await Tideover.program.run(words, variables: variables, output: output)
-        return (code, output)
+        return await Tideover.run(words, variables: variables)
     }
 
     @Test func `the variable names the configuration without a notice`() async throws {

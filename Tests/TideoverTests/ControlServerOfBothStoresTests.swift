@@ -11,31 +11,27 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
+import TideoverTestProcesses
 
 @testable import TideoverNaiveBackEnd
 @testable import tideover
 
 /// Tests both simulated stores at one address, with back ends that query them over sockets.
-@Suite(.timeLimit(.minutes(20))) final class ControlServerOfBothStoresTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-both-\(UUID().uuidString)"
-    )
+@Suite(.timeLimit(.minutes(20))) final class ControlServerOfBothStoresTests: SuiteWithFolder {
     private static let examples = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples")
 
-    init() throws {
+    override init() throws {
+        try super.init()
         try FileManager.default.createDirectory(
             at: folder.appending(path: "examples"),
             withIntermediateDirectories: true
         )
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     private func run(_ words: [String]) async -> (ExitCode, String) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(["sandbox"] + words, output: output)
-        return (code, output.results.captured + output.messages.captured)
+        let (code, output) = await Tideover.run(["sandbox"] + words)
+        return (code, output.all)
     }
 
     // MARK: - A long-running store
@@ -46,10 +42,9 @@ import TideoverServer
         let example = Self.examples.appending(path: "rehearsed.json5")
         let text = try String(contentsOf: example, encoding: .utf8)
             .replacing("http://127.0.0.1:9090", with: url)
-        let file = folder.appending(path: "examples/rehearsed.json5")
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "examples/rehearsed.json5")
         let configuration = try ConfigurationFile.load(
-            file.path,
+            file,
             variables: [:],
             telling: Output(capturingAs: .plain)
         )
@@ -193,9 +188,7 @@ import TideoverServer
                   expect: { premium: { state: "grace" } } },
               ] }
             """
-        let place = folder.appending(path: name)
-        try Data(text.utf8).write(to: place)
-        return place.path
+        return try write(text, to: name)
     }
 
     /// Creates a back end that queries Google with the key file in a folder, once the file exists.

@@ -7,22 +7,13 @@ import TideoverHTTPServer
 import TideoverJSON
 import TideoverLocks
 import TideoverSandbox
+import TideoverTestProcesses
 
 @testable import TideoverNaiveBackEnd
 @testable import tideover
 
 /// Tests a simulated store over sockets.
-@Suite(.timeLimit(.minutes(20))) final class ControlServerTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-desk-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.timeLimit(.minutes(20))) final class ControlServerTests: SuiteWithFolder {
     private func file(_ name: String, steps: String) throws -> String {
         let text = """
             { scenario: "A payment fails", source: "a test",
@@ -31,9 +22,7 @@ import TideoverSandbox
                           price: "9.99 USD", grace: "P16D" } },
               customers: { anna: {} }, start: "2026-05-01T10:00:00Z"\(steps) }
             """
-        let place = folder.appending(path: name)
-        try Data(text.utf8).write(to: place)
-        return place.path
+        return try write(text, to: name)
     }
 
     private func naive() throws -> HTTPServer {
@@ -45,9 +34,7 @@ import TideoverSandbox
     }
 
     private func run(_ words: [String]) async -> (ExitCode, Output) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(["sandbox"] + words, output: output)
-        return (code, output)
+        await Tideover.run(["sandbox"] + words)
     }
 
     @Test func `an external back end is tested over HTTP, and its mistakes are reported`()

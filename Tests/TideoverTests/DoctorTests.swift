@@ -7,23 +7,15 @@ import TideoverHTTPServer
 import TideoverSQLite
 import TideoverServer
 import TideoverSignatures
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests `tideover doctor` on a prepared machine.
-@Suite(.timeLimit(.minutes(20))) final class DoctorTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-doctor-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.timeLimit(.minutes(20))) final class DoctorTests: SuiteWithFolder {
     private var database: String { folder.path + "/tideover.db" }
 
-    private func write(_ text: String, to name: String, rights: Int = 0o600) throws -> String {
+    private func create(_ text: String, as name: String, rights: Int = 0o600) throws -> String {
         let path = folder.path + "/" + name
         try Data(text.utf8).write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: path)
@@ -32,7 +24,7 @@ import TideoverSignatures
 
     private func configuration(listen: String = "127.0.0.1:0", _ more: String = "") throws -> String
     {
-        try write(
+        try create(
             """
             {
               server: { listen: "\(listen)" },
@@ -44,7 +36,7 @@ import TideoverSignatures
               \(more)
             }
             """,
-            to: "tideover.json"
+            as: "tideover.json"
         )
     }
 
@@ -53,9 +45,8 @@ import TideoverSignatures
         _ path: String,
         _ variables: [String: String] = [:]
     ) async throws -> (ExitCode, [String], String) {
-        let output = Output(capturingAs: .plain)
         let arguments = ["doctor", "--config", path, "--json"]
-        let code = await Tideover.program.run(arguments, variables: variables, output: output)
+        let (code, output) = await Tideover.run(arguments, variables: variables)
         let text = output.results.captured
         let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
         let document = try #require(parsed as? [String: Any])
@@ -92,8 +83,7 @@ import TideoverSignatures
 
     @Test func `a terminal shows a table, and a summary on stderr`() async throws {
         let path = try configuration()
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(["doctor", "--config", path], output: output)
+        let (code, output) = await Tideover.run(["doctor", "--config", path])
         #expect(code == .success)
         #expect(output.results.captured.hasPrefix("verdict  check"))
         #expect(output.results.captured.contains("\(database) at its first start"))
@@ -101,7 +91,7 @@ import TideoverSignatures
     }
 
     @Test func `a terminal of 80 columns has room for the sentences`() async throws {
-        _ = try write("long-enough-to-be-a-secret", to: "hook.txt")
+        _ = try create("long-enough-to-be-a-secret", as: "hook.txt")
         let path = try configuration(
             #"webhooks: [{ url: "https://example.com/a", secretFile: "hook.txt" }]"#
         )
@@ -115,7 +105,7 @@ import TideoverSignatures
     }
 
     @Test func `an invalid configuration is the only finding`() async throws {
-        let path = try write("{ apps: [], sever: {} }", to: "tideover.json")
+        let path = try create("{ apps: [], sever: {} }", as: "tideover.json")
         let (code, findings, text) = try await diagnose(path)
         #expect(code == .failure)
         #expect(findings == ["configuration problem", "configuration problem"])
@@ -135,8 +125,8 @@ import TideoverSignatures
 
     @Test func `secret files are checked and never shown`() async throws {
         let secret = "whsec_" + Data(repeating: 0x5a, count: 32).base64EncodedString()
-        _ = try write(secret, to: "open.txt", rights: 0o644)
-        _ = try write(secret, to: "closed.txt", rights: 0o400)
+        _ = try create(secret, as: "open.txt", rights: 0o644)
+        _ = try create(secret, as: "closed.txt", rights: 0o400)
         let hooks = [("open.txt", "[]"), ("closed.txt", #"["10.0.0.0/8"]"#), ("none.txt", "[]")].map
         {
             #"{ url: "https://example.com/\#($0.0)", secretFile: "\#($0.0)", allowNetworks: \#($0.1) }"#
@@ -177,7 +167,7 @@ import TideoverSignatures
         more: String,
         advice: String
     ) async throws {
-        let path = try write(
+        let path = try create(
             """
             { server: { listen: "127.0.0.1:0" },
               apps: [{ id: "cards", environments: ["sandbox"],
@@ -185,9 +175,9 @@ import TideoverSignatures
                 products: { "a": { entitlements: ["premium"], period: "P1M" } } }],
               \(more) }
             """,
-            to: "tideover.json"
+            as: "tideover.json"
         )
-        _ = try write("very-secret", to: "key.txt")
+        _ = try create("very-secret", as: "key.txt")
         for (isPresent, place) in [(true, ["--offline"]), (true, []), (false, ["--offline"])] {
             if !isPresent { try FileManager.default.removeItem(atPath: folder.path + "/key.txt") }
             let output = Output(capturingAs: .plain)
@@ -205,7 +195,7 @@ import TideoverSignatures
         let output = Output(capturingAs: .plain)
         #expect(await Tideover.program.run(["keys", "pass"], output: output) == .success)
         let pem = output.results.captured
-        _ = try write(pem, to: "pass-key.pem")
+        _ = try create(pem, as: "pass-key.pem")
         let path = try configuration(#"pass: { keyFile: "pass-key.pem", issuer: "here" }"#)
         let (code, findings, text) = try await diagnose(path)
         #expect(code == .success)
@@ -218,7 +208,7 @@ import TideoverSignatures
         #expect(!text.contains(secret))
         #expect(!output.messages.captured.contains(secret))
 
-        _ = try write("no key", to: "pass-key.pem")
+        _ = try create("no key", as: "pass-key.pem")
         let (failed, problems, why) = try await diagnose(path)
         #expect(failed == .failure)
         #expect(problems.contains("pass problem"))
@@ -254,7 +244,7 @@ import TideoverSignatures
     }
 
     @Test func `a database of another program is a problem`() async throws {
-        _ = try write(String(repeating: "not a database\n", count: 500), to: "tideover.db")
+        _ = try create(String(repeating: "not a database\n", count: 500), as: "tideover.db")
         let (code, findings, _) = try await diagnose(try configuration())
         #expect(code == .failure)
         #expect(findings.contains("storage problem"))
@@ -323,7 +313,7 @@ import TideoverSignatures
     }
 
     @Test func `files are checked by the permissions of their mode`() throws {
-        let path = try write("x", to: "x", rights: 0o604)
+        let path = try create("x", as: "x", rights: 0o604)
         #expect(SystemReadings.file(path) == .readable(rights: 0o604))
         #expect(SystemReadings.file(path + "y") == .missing)
         #expect(SystemReadings.folder(of: path).isWritable)

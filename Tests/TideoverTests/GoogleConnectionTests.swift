@@ -10,21 +10,13 @@ import TideoverLocks
 import TideoverSQLite
 import TideoverServer
 import TideoverSignatures
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// A Google on a local socket: tokens, the Play Developer API, the keys of pushes and Pub/Sub. The
 /// configuration names its addresses.
-@Suite(.timeLimit(.minutes(20))) final class GoogleConnectionTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-google-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.timeLimit(.minutes(20))) final class GoogleConnectionTests: SuiteWithFolder {
     /// Google's answers, and the received requests.
     private final class Google: Sendable {
         static let key = RSAPrivateKey.generate()

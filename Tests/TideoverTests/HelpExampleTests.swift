@@ -7,18 +7,13 @@ import TideoverTestProcesses
 
 /// Tests the examples in the help of every command: a shell splits them and the real parser reads
 /// them.
-@Suite final class HelpExampleTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-examples-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+@Suite final class HelpExampleTests: SuiteWithFolder {
+    override init() throws {
+        try super.init()
         for name in ["body.json", "a.json"] {
             try Data("{}".utf8).write(to: folder.appending(path: name))
         }
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private struct Shown {
         let path: [String]

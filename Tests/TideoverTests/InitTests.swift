@@ -4,31 +4,18 @@ import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
 import TideoverDoctor
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests the files of `tideover init`, and its errors.
-@Suite final class InitTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-init-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite final class InitTests: SuiteWithFolder {
     private static let storeKitFile = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Examples/Products.storekit").path
 
     private func run(_ words: [String]) async -> (ExitCode, Output) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["init", "--folder", folder.path] + words,
-            output: output
-        )
-        return (code, output)
+        await Tideover.run(["init", "--folder", folder.path] + words)
     }
 
     private func mode(_ name: String) throws -> Int? {
@@ -70,8 +57,7 @@ import TideoverDoctor
         #expect(told.contains("https://YOUR-HOST/v1/apps/cards/notifications/app-store"))
         #expect(told.contains("version 2, for the sandbox:"))
         #expect(output.messages.captured.contains("only the sandbox is served. For production"))
-        let list = Output(capturingAs: .plain)
-        let listed = await Tideover.program.run(["keys", "list", "--config", config], output: list)
+        let (listed, list) = await Tideover.run(["keys", "list", "--config", config])
         #expect(listed == .success)
         #expect(list.results.captured.contains("secret  cards"))
         let text = try String(contentsOfFile: folder.path + "/secret.key", encoding: .utf8)

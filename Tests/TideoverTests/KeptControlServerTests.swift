@@ -5,21 +5,12 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverJSON
 import TideoverSandbox
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests simulated stores with a state file, and control commands about their time.
-@Suite(.timeLimit(.minutes(20))) final class KeptControlServerTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-kept-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.timeLimit(.minutes(20))) final class KeptControlServerTests: SuiteWithFolder {
     private var state: StateFile { StateFile(path: folder.appending(path: "state.json").path) }
 
     private func stage(customers: String = "anna: {}") throws -> Scenario {
@@ -49,12 +40,8 @@ import TideoverSandbox
     }
 
     private func control(_ words: [String], at url: String) async -> (ExitCode, String) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["sandbox", "control"] + words + ["--store", url],
-            output: output
-        )
-        return (code, output.results.captured + output.messages.captured)
+        let (code, output) = await Tideover.run(["sandbox", "control"] + words + ["--store", url])
+        return (code, output.all)
     }
 
     @Test func `stopped stores continue from their file without losing messages`()

@@ -6,21 +6,12 @@ import TideoverHTTP
 import TideoverHTTPServer
 import TideoverSQLite
 import TideoverStorage
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests commands while another process has the database open.
-@Suite final class LockWaitTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-wait-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite final class LockWaitTests: SuiteWithFolder {
     private static func locked() -> StorageError {
         StorageError(.locked(holder: nil), place: "x.db")
     }
@@ -43,14 +34,8 @@ import TideoverStorage
               apps: [{ id: "cards", environments: ["sandbox"],
               appStore: { bundleId: "com.example.cards" } }] }
             """
-        let file = folder.appending(path: "tideover.json")
-        try Data(text.utf8).write(to: file)
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["keys", "list", "--config", file.path],
-            output: output
-        )
-        return (code, output)
+        let file = try write(text, to: "tideover.json")
+        return await Tideover.run(["keys", "list", "--config", file])
     }
 
     @Test func `opening is repeated only while another process has the file open`() async throws {

@@ -146,12 +146,7 @@ import TideoverJSON
         arguments: [String],
         words: String
     ) async throws {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["import", "revenuecat"] + arguments,
-            variables: [:],
-            output: output
-        )
+        let (code, output) = await Tideover.run(["import", "revenuecat"] + arguments)
         #expect(code == .usage)
         #expect(output.messages.captured.contains(words))
     }

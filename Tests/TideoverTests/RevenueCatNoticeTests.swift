@@ -1,24 +1,12 @@
 import Foundation
 import Testing
 import TideoverCommandLine
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// What the log states at the start about the webhooks of RevenueCat.
-@Suite final class RevenueCatNoticeTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-notices-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
-    private func write(_ text: String, to name: String) throws {
-        try Data(text.utf8).write(to: folder.appending(path: name))
-    }
-
+@Suite final class RevenueCatNoticeTests: SuiteWithFolder {
     /// The notices about an app with a section of RevenueCat.
     private func notices(_ section: String, _ authorization: String = "") throws -> [String] {
         try write(authorization, to: "rc.txt")

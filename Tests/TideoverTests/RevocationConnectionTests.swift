@@ -5,21 +5,13 @@ import TideoverHTTP
 import TideoverHTTPClient
 import TideoverServer
 import TideoverSignatures
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Which OCSP responders of certificates are asked. A certificate's URL must not make the server
 /// send requests to any other place.
-@Suite final class RevocationConnectionTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-responders-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite final class RevocationConnectionTests: SuiteWithFolder {
     private static func root() throws -> TrustAnchor {
         let template = CertificateTemplate.root(
             subject: "Root",
@@ -38,7 +30,7 @@ import TideoverSignatures
               simulatedStore: { url: "http://sandbox.test:8081", root: "root.der" },
               products: { "cards.pro.monthly": { entitlements: ["premium"], period: "P1M" } } }] }
             """
-        try Data(text.utf8).write(to: folder.appending(path: "tideover.json"))
+        try write(text, to: "tideover.json")
         let configuration = try ConfigurationFile.load(
             folder.path + "/tideover.json",
             variables: [:],

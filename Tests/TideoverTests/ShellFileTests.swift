@@ -6,16 +6,7 @@ import TideoverTestProcesses
 @testable import tideover
 
 /// Tests completions and man pages with the programs that read them.
-@Suite final class ShellFileTests {
-    private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "tideover-shells-\(UUID().uuidString)")
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite final class ShellFileTests: SuiteWithFolder {
     private static func isPresent(_ program: String) -> Bool {
         ["/bin", "/usr/bin"].contains {
             FileManager.default.isExecutableFile(atPath: "\($0)/\(program)")
@@ -23,8 +14,7 @@ import TideoverTestProcesses
     }
 
     private func run(_ words: [String]) async -> (ExitCode, String) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(words, output: output)
+        let (code, output) = await Tideover.run(words)
         return (code, output.results.captured)
     }
 
@@ -65,9 +55,8 @@ import TideoverTestProcesses
         let text = try await completions(shell)
         #expect(text.contains("evidence"))
         guard Self.isPresent(shell) else { return }
-        let file = folder.appending(path: "completions")
-        try Data(text.utf8).write(to: file)
-        let said = try ChildProcess.run(["/usr/bin/env", shell, "-n", file.path])
+        let file = try write(text, to: "completions")
+        let said = try ChildProcess.run(["/usr/bin/env", shell, "-n", file])
         #expect(said.code == 0, "\(said.messages)")
     }
 

@@ -8,10 +8,8 @@ import TideoverSandbox
 /// Tests the JSON of `tideover sandbox stories`.
 @Suite(.timeLimit(.minutes(20))) struct StoriesTests {
     @Test func `with --json the sums of each store are one object`() async throws {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["sandbox", "stories", "--store", "appStore", "--seeds", "1", "--json"],
-            output: output
+        let (code, output) = await Tideover.run(
+            ["sandbox", "stories", "--store", "appStore", "--seeds", "1", "--json"]
         )
         #expect(code == .success)
         let root = JSONValue(try JSONDocument(Array(output.results.captured.utf8)).root)

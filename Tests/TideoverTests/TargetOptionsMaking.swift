@@ -36,3 +36,19 @@ extension TargetOptions {
         return try #require(storeServer.url)
     }
 }
+
+extension Tideover {
+    /// Runs a command as a script does, and returns its output.
+    static func run(
+        _ words: [String],
+        variables: [String: String] = [:]
+    ) async -> (ExitCode, Output) {
+        let output = Output(capturingAs: .plain)
+        return (await program.run(words, variables: variables, output: output), output)
+    }
+}
+
+extension Output {
+    /// The results, and then the messages.
+    var all: String { results.captured + messages.captured }
+}

@@ -3,21 +3,12 @@ import Testing
 import TideoverCommandLine
 import TideoverHTTP
 import TideoverHTTPServer
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests the reports of a rehearsal about an incorrect back end.
-@Suite(.timeLimit(.minutes(20))) final class TroubleTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-trouble-\(UUID().uuidString)"
-    )
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
+@Suite(.timeLimit(.minutes(20))) final class TroubleTests: SuiteWithFolder {
     /// Returns the output for a scenario with these steps, and the report for CI systems.
     private func rehearse(
         _ steps: String,
@@ -31,19 +22,15 @@ import TideoverHTTPServer
                           price: "9.99 USD" } },
               customers: { anna: {} }, start: "2026-05-01T10:00:00Z", steps: [\(steps)] }
             """
-        let file = folder.appending(path: "case.json5")
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "case.json5")
         let report = folder.appending(path: "report.xml")
         let server = try HTTPServer(port: 0, handler: backEnd)
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            [
-                "sandbox", "run", file.path, "--target", "http://\(server.address)", "--deliver",
-                "/notifications", "--read-back", "/customers/{customer}", "--access", "premium",
-                "--junit", report.path,
-            ] + words,
-            output: output
-        )
+        let asked = [
+            "sandbox", "run", file, "--target", "http://\(server.address)", "--deliver",
+            "/notifications", "--read-back", "/customers/{customer}", "--access", "premium",
+            "--junit", report.path,
+        ]
+        let (code, output) = await Tideover.run(asked + words)
         await server.stop()
         let xml = try String(contentsOf: report, encoding: .utf8)
         return (code, output.results.captured, xml)

@@ -12,12 +12,13 @@ import TideoverSQLite
 import TideoverSandbox
 import TideoverServer
 import TideoverSignatures
+import TideoverTestProcesses
 
 @testable import tideover
 
 /// Tests long-running stores on the machine's clock, over sockets: `sandbox serve --clock wall`.
 /// The test sets the clock.
-@Suite(.timeLimit(.minutes(20))) final class WallControlServerTests {
+@Suite(.timeLimit(.minutes(20))) final class WallControlServerTests: SuiteWithFolder {
     /// A back end's clock, and the documents it receives with their times.
     private final class Eyes: Sendable {
         private let clock = Locked(WallControlServerTests.began)
@@ -43,29 +44,24 @@ import TideoverSignatures
     /// 90 days after `Examples/store.json5` begins, on 1 May 2026 at 10:00.
     private static let began: Int64 = 1_777_629_600_000 + 90 * 86_400_000
 
-    private let folder = FileManager.default.temporaryDirectory.appending(
-        path: "tideover-wall-\(UUID().uuidString)"
-    )
     private let eyes = Eyes()
 
-    init() throws {
+    override init() throws {
+        try super.init()
         try FileManager.default.createDirectory(
             at: folder.appending(path: "examples"),
             withIntermediateDirectories: true
         )
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
-
     /// Creates a Tideover server on the wall clock. It rejects data that was signed in its future.
     private func service(asking url: String, _ storage: SQLiteStorage) throws -> Service {
         let example = examples.appending(path: "rehearsed.json5")
         let text = try String(contentsOf: example, encoding: .utf8)
             .replacing("http://127.0.0.1:9090", with: url)
-        let file = folder.appending(path: "examples/rehearsed.json5")
-        try Data(text.utf8).write(to: file)
+        let file = try write(text, to: "examples/rehearsed.json5")
         let configuration = try ConfigurationFile.load(
-            file.path,
+            file,
             variables: [:],
             telling: Output(capturingAs: .plain)
         )
@@ -88,12 +84,8 @@ import TideoverSignatures
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Examples")
 
     private func control(_ words: String..., at url: String) async -> (ExitCode, String) {
-        let output = Output(capturingAs: .plain)
-        let code = await Tideover.program.run(
-            ["sandbox", "control"] + words + ["--store", url],
-            output: output
-        )
-        return (code, output.results.captured + output.messages.captured)
+        let (code, output) = await Tideover.run(["sandbox", "control"] + words + ["--store", url])
+        return (code, output.all)
     }
 
     @Test func `nothing is dated ahead of the clock, and renewals arrive at the chosen speed`()
