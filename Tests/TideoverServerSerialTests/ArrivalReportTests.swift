@@ -233,11 +233,7 @@ import TideoverStorage
         lost: Set<Int>
     ) async throws -> Int {
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
+        try await store.subscribe(token: TestServer.anna)
         let sent = Locked(0)
         let end = RehearsedStore.start + .days(31 * months)
         while time.clock.now < end {

@@ -37,11 +37,7 @@ import TideoverServer
             backEnd = try RehearsedBackEnd(rehearsed, time, access: access)
             self.rehearsed = rehearsed
             let store = rehearsed.store
-            try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-            try await store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: "anna"
-            )
+            try await store.subscribe(token: TestServer.anna)
             let backEnd = backEnd
             try await pass(.minutes(1)) { try await backEnd.post($0) }
             if let action { try await store.perform(action, by: "anna") }

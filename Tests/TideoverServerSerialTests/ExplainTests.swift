@@ -108,7 +108,7 @@ import TideoverTestProcesses
 
     // MARK: The command
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `the command prints the answer, the reasons, the next changes and a reply`() async throws {
         let server = try TestServer()
         try await tell(server)
@@ -130,8 +130,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command prints the facts with a flag`() async throws {
+    @Test(.withExecutable) func `the command prints the facts with a flag`() async throws {
         let server = try TestServer()
         try await tell(server)
         await server.storage.close()
@@ -151,8 +150,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-    func `the command prints the same JSON as the route`() async throws {
+    @Test(.withExecutable) func `the command prints the same JSON as the route`() async throws {
         let server = try TestServer()
         try await tell(server)
         let answered = try await ask(server, "&asKnownAt=2026-06-03T10:00:00Z")
@@ -163,7 +161,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `while a server uses the database, the command describes how to ask the server`()
         async throws
     {
@@ -180,10 +178,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(
-        .enabled(if: Executable.isPresent, "the executable is not beside the tests"),
-        arguments: [[], ["--json"]]
-    )
+    @Test(.withExecutable, arguments: [[], ["--json"]])
     func `the command prints the same result from a running server`(options: [String]) async throws
     {
         let server = try TestServer()
@@ -194,7 +189,9 @@ import TideoverTestProcesses
         let options = ["--as-known-at", "2026-06-03T10:00:00Z"] + options
         let alone = try explain(server, keyFile: "admin.key", options)
         #expect(alone.code == 0, "\(alone.messages)")
-        let running = try ServingExecutable(configuration(server, keyFile: "admin.key"))
+        let running = try ServingExecutable(
+            server.configuration(server: #"adminKeyFile: "admin.key""#)
+        )
         let asked = try explain(
             server,
             keyFile: "admin.key",
@@ -218,7 +215,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `a running server explains a rehearsal without a key`() async throws {
         let server = try TestServer()
         await server.storage.close()
@@ -248,7 +245,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `the command creates no database and rejects an environment that is not served`()
         async throws
     {
@@ -282,34 +279,8 @@ import TideoverTestProcesses
         return try Executable.run(
             [
                 "explain", TestServer.anna, "--app", "cards", "--config",
-                configuration(server, keyFile: keyFile),
+                server.configuration(server: keyFile.map { "adminKeyFile: \"\($0)\"" } ?? ""),
             ] + asked + options
         )
-    }
-
-    /// Returns the path of a configuration for the server's database.
-    private func configuration(_ server: TestServer, keyFile: String?) throws -> String {
-        let file = server.folder.appending(path: "tideover.json")
-        let text = """
-            {
-              server: {
-                listen: "127.0.0.1:0",
-                \(keyFile.map { "adminKeyFile: \"\($0)\"," } ?? "")
-              },
-              storage: "sqlite:tideover.db",
-              apps: [{
-                id: "cards",
-                environments: ["sandbox"],
-                appStore: { bundleId: "com.example.cards" },
-                products: {
-                  "cards.pro.monthly": {
-                    entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
-                  },
-                },
-              }],
-            }
-            """
-        try Data(text.utf8).write(to: file)
-        return file.path
     }
 }

@@ -22,11 +22,7 @@ import TideoverStorage
     ) async throws -> RehearsedBackEnd {
         let backEnd = try RehearsedBackEnd(rehearsed, time)
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
+        try await store.subscribe(token: TestServer.anna)
         for days in [40, 90, 130] {
             time.clock.now = RehearsedStore.start + .days(Int64(days))
             try await store.advance(to: time.clock.now.millisecondsSince1970) { body in

@@ -382,35 +382,24 @@ import TideoverTestProcesses
 }
 
 /// The same figures at the command line.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-struct MeasureReportProgramTests {
-    static let configuration = """
-        {
-          storage: "sqlite:tideover.db",
-          apps: [{
-            id: "cards",
-            environments: ["sandbox"],
-            appStore: { bundleId: "com.example.cards" },
-            products: {
-              "cards.pro.monthly": {
-                entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
-              },
-            },
-            experiments: {
-              ask: {
-                entitlement: "premium", start: "2026-05-01T00:00:00Z",
-                arms: { none: { holdout: true }, early: {} },
-              },
-            },
-          }],
-        }
-        """
+@Suite(.withExecutable) struct MeasureReportProgramTests {
+    static func configuration(_ server: TestServer) throws -> String {
+        try server.configuration(
+            app: """
+                experiments: {
+                  ask: {
+                    entitlement: "premium", start: "2026-05-01T00:00:00Z",
+                    arms: { none: { holdout: true }, early: {} },
+                  },
+                },
+                """
+        )
+    }
 
     private func run(_ server: TestServer, _ arguments: String...) throws -> String {
-        let file = server.folder.appending(path: "tideover.json")
-        try Data(Self.configuration.utf8).write(to: file)
+        let file = try Self.configuration(server)
         let ended = try Executable.run(
-            ["report"] + arguments + ["--config", file.path, "--to", "2026-07-11T10:00:00Z"]
+            ["report"] + arguments + ["--config", file, "--to", "2026-07-11T10:00:00Z"]
         )
         #expect(ended.code == 0, "\(ended.messages)")
         return ended.results

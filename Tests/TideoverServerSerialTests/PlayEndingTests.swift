@@ -14,10 +14,7 @@ import TideoverServer
     private func told(
         _ script: @escaping @Sendable (Instant) -> JSONObject?
     ) async throws -> PlayBackEnd {
-        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
-        google.play("token-1", script)
-        let backEnd = try PlayBackEnd(google)
-        #expect(try await backEnd.push(4, "token-1") == 200)
+        let backEnd = try await PlayBackEnd.told(script)
         #expect(try await backEnd.words() == "active paid confirmed access")
         return backEnd
     }
@@ -33,14 +30,9 @@ import TideoverServer
         #expect(try await backEnd.push(13, "token-1") == 200)
         #expect(try await backEnd.words() == "expired ended confirmed none")
         #expect(backEnd.service.nextUpkeep == nil, "and it is asked about no more")
-        let answer = await backEnd.service.replayNow(
-            app: "cards",
-            environment: .production,
-            apply: false
-        )
-        let report = try #require(try JSONDocument(answer.body).root["last"])
+        let report = try await backEnd.service.replayed(.production)
         #expect(report["unread"]?["count"]?.int64 ?? 0 == 0)
-        #expect(report["unreadable"]?.members.map(\.key) ?? [] == [])
+        #expect(report["unreadable"] == [:])
         await backEnd.close()
     }
 

@@ -136,14 +136,9 @@ import TideoverStorage
             limit: 9
         ).flatMap(\.facts)
         #expect(facts.count { $0.assertion.word == "inferredOwner" } == 1)
-        let replay = await backEnd.server.service.replayNow(
-            app: "cards",
-            environment: .sandbox,
-            apply: false
-        )
-        let last = JSONValue(try JSONDocument(replay.body).root)["last"]
-        #expect(last?["added"]?["count"] == 0)
-        #expect(last?["unreadable"] == [:])
+        let last = try await backEnd.server.service.replayed()
+        #expect(last["added"]?["count"] == 0)
+        #expect(last["unreadable"] == [:])
         await backEnd.server.close()
     }
 

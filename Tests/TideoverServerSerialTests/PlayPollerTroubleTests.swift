@@ -13,22 +13,12 @@ import TideoverStorage
 @Suite struct PlayPollerTroubleTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    private func told(
-        _ script: @escaping @Sendable (Instant) -> JSONObject?
-    ) async throws -> PlayBackEnd {
-        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
-        google.play("token-1", script)
-        let backEnd = try PlayBackEnd(google)
-        #expect(try await backEnd.push(4, "token-1") == 200)
-        return backEnd
-    }
-
     @Test(arguments: [500, 503, 401, 403])
     func `while the store is unreachable access continues for a bounded time`(
         status: Int
     ) async throws {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
         backEnd.google.fail { _ in Response(status: status) }
@@ -47,7 +37,7 @@ import TideoverStorage
 
     @Test func `the poller waits as long as the store requires after a rate limit`() async throws {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
         let until = end + .minutes(20)
@@ -83,7 +73,9 @@ import TideoverStorage
         status: Int
     ) async throws {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: end)
+        }
         if status == 200 { backEnd.google.play("token-1") { _ in [:] } }
         if status != 200 { backEnd.google.play("token-1", status: status) }
         try await backEnd.live(until: end + .days(20))
@@ -102,7 +94,7 @@ import TideoverStorage
         async throws
     {
         let begin = PlayBackEnd.start
-        let backEnd = try await told { _ in
+        let backEnd = try await PlayBackEnd.told { _ in
             ScriptedPlay.subscription(
                 "ACTIVE",
                 until: "2026-05-01T10:05:00Z",
@@ -131,7 +123,9 @@ import TideoverStorage
         async throws
     {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: end)
+        }
         backEnd.google.play("token-1", status: 400)
         while backEnd.time.clock.now < end - .hours(6) {
             backEnd.time.clock.now = backEnd.time.clock.now + .hours(6)
@@ -146,7 +140,7 @@ import TideoverStorage
     }
 
     @Test func `a backfill requests a removed token once a week`() async throws {
-        let backEnd = try await told { _ in
+        let backEnd = try await PlayBackEnd.told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end)
         }
         backEnd.google.play("token-1", status: 404)
@@ -163,7 +157,9 @@ import TideoverStorage
         status: Int
     ) async throws {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ON_HOLD", until: end)
+        }
         backEnd.google.play("token-1", status: status)
         try await backEnd.live(until: end + .days(61))
         // Once a week while it should exist, and never after its end.
@@ -178,7 +174,7 @@ import TideoverStorage
         // Longer after the first response than the store keeps an ended purchase.
         let end: Instant = "2026-08-01T10:00:00Z"
         let (next, mended): (Instant, Instant) = (end + .days(31), end + .minutes(10))
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             if now >= end && now < mended {
                 return ScriptedPlay.subscription(state, until: end, ["lineItems": []])
             }
@@ -194,7 +190,7 @@ import TideoverStorage
     @Test func `responses that never state an expiry are requested at growing intervals`()
         async throws
     {
-        let backEnd = try await told { _ in
+        let backEnd = try await PlayBackEnd.told { _ in
             ScriptedPlay.subscription("ACTIVE", until: Self.end, ["lineItems": []])
         }
         try await backEnd.live(until: PlayBackEnd.start + .days(62))
@@ -221,7 +217,9 @@ import TideoverStorage
         async throws
     {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: end)
+        }
         backEnd.google.play("token-1", status: 400)
         try await backEnd.live(until: end + .days(4))
         let inquiries = try inquiries(backEnd)
@@ -237,7 +235,9 @@ import TideoverStorage
         async throws
     {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ON_HOLD", until: end)
+        }
         backEnd.google.play("token-1", status: 404)
         try await backEnd.live(until: PlayBackEnd.start + .days(2))
         backEnd.google.play("token-1") { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
@@ -251,7 +251,9 @@ import TideoverStorage
 
     @Test func `a purchase that the store has removed by now is not polled`() async throws {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ON_HOLD", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ON_HOLD", until: end)
+        }
         try await backEnd.live(until: end + .days(70))
         #expect(backEnd.google.questions("token-1").allSatisfy { $0 < end + .days(61) })
         #expect(backEnd.service.nextUpkeep == nil)
@@ -260,7 +262,7 @@ import TideoverStorage
 
     @Test func `an unchanged answer adds no fact`() async throws {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription(now < end ? "ACTIVE" : "ON_HOLD", until: end)
         }
         try await backEnd.live(until: end + .days(1))
@@ -316,7 +318,7 @@ import TideoverStorage
 
     @Test func `slow answers deny no access and are dated by their requests`() async throws {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
         let time = backEnd.time
@@ -336,24 +338,19 @@ import TideoverStorage
 
     @Test func `a replay of the stored answers adds no facts`() async throws {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
         }
         backEnd.google.void([ScriptedPlay.voided("token-1", order: "GPA.0", at: end)])
         try await backEnd.live(until: end + .minutes(1))
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(try backEnd.facts().count == 3)
-        let answer = await backEnd.service.replayNow(
-            app: "cards",
-            environment: .production,
-            apply: false
-        )
-        let report = try #require(try JSONDocument(answer.body).root["last"])
+        let report = try await backEnd.service.replayed(.production)
         #expect(report["status"]?.string == "completed")
         #expect(report["evidence"]?.int64 == 3)
         #expect(report["added"]?["count"]?.int64 ?? 0 == 0)
         #expect(report["unread"]?["count"]?.int64 ?? 0 == 0)
-        #expect(report["unreadable"]?.members.map(\.key) ?? [] == [])
+        #expect(report["unreadable"] == [:])
         await backEnd.close()
     }
 }

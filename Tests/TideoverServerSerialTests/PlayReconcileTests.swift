@@ -490,12 +490,7 @@ import TideoverStorage
         let server = try server(play)
         play.answer("token-1", Self.nobodys)
         _ = try await present(server, "u_42", Self.plain)
-        let replayed = await server.service.replayNow(
-            app: "cards",
-            environment: .sandbox,
-            apply: false
-        )
-        let report = try #require(try JSONDocument(replayed.body).root["last"])
+        let report = try await server.service.replayed()
         #expect(report["evidence"]?.int64 == 1)
         #expect(report["facts"]?.int64 == 1)
         #expect(report["added"]?["count"]?.int64 ?? 0 == 0)

@@ -194,16 +194,11 @@ import TideoverStorage
             limit: 9
         )
         #expect(lineages.map(\.facts.count) == [2])
-        let response = await server.service.replayNow(
-            app: "cards",
-            environment: .simulated,
-            apply: false
-        )
-        let report = try JSONDocument(response.body).root["last"]
+        let report = try await server.service.replayed(.simulated)
         for list in ["added", "unread", "changed"] {
-            #expect(report?[list]?["count"]?.int64 == 0)
+            #expect(report[list]?["count"]?.int64 == 0)
         }
-        #expect(report?["unreadable"].map { Array($0.members).isEmpty } == true)
+        #expect(report["unreadable"] == [:])
         await server.close()
     }
 }

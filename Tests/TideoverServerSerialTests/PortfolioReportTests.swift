@@ -151,15 +151,12 @@ import TideoverTestProcesses
 }
 
 /// The same figures at the command line.
-@Suite(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
-struct PortfolioReportProgramTests {
+@Suite(.withExecutable) struct PortfolioReportProgramTests {
     private func run(_ server: TestServer, _ arguments: String...) throws -> String {
-        let file = server.folder.appending(path: "tideover.json")
-        try Data(MeasureReportProgramTests.configuration.utf8).write(to: file)
+        let file = try MeasureReportProgramTests.configuration(server)
         let range = ["--from", "2026-05-11T10:00:00Z", "--to", "2026-06-05T10:00:00Z"]
-        let ended = try Executable.run(
-            ["report", "portfolio", "--config", file.path] + range + arguments
-        )
+        let words = ["report", "portfolio", "--config", file]
+        let ended = try Executable.run(words + range + arguments)
         #expect(ended.code == 0, "\(ended.messages)")
         return ended.results
     }

@@ -33,15 +33,10 @@ import TideoverSandbox
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
+        try await store.subscribe(token: TestServer.anna)
         if fails { try await store.perform(.failPayments, by: "anna") }
         for _ in 0..<35 {
-            time.clock.now = time.clock.now + .days(1)
-            try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+            try await store.pass(.days(1), on: time) { body in
                 try await backEnd.post(body)
             }
         }

@@ -22,17 +22,11 @@ import TideoverStorage
     ) async throws -> RehearsedBackEnd {
         let backEnd = try RehearsedBackEnd(rehearsed, time)
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
-        time.clock.now = time.clock.now + .days(130)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await store.subscribe(token: TestServer.anna)
+        try await store.pass(.days(130), on: time) { body in
             try await backEnd.post(body)
         }
-        time.clock.now = time.clock.now + .days(40)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await store.pass(.days(40), on: time) { _ in 500 }
         await store.add(
             AppStoreFaultRule(.refused(.badRequest), on: .notificationHistory, times: nil)
         )
@@ -219,14 +213,9 @@ import TideoverStorage
         for number in 0..<14 {
             let name = "customer-\(number)"
             let token = "7e3fb20b-4cdb-47cc-936d-99d65f6081\(10 + number)"
-            try await store.register(StoreCustomer(name: name, appAccountToken: token))
-            try await store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
+            try await store.subscribe(name, token: token)
         }
-        time.clock.now = time.clock.now + .days(300)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await store.pass(.days(300), on: time) { body in
             try await backEnd.post(body)
         }
         #expect(try evidence(backEnd).count > 120)

@@ -267,16 +267,11 @@ struct RevenueCatImportTests {
     @Test func `a replay of the import adds no facts`() async throws {
         let server = try server()
         _ = try await post(server, Self.lines(3))
-        let replayed = await server.service.replayNow(
-            app: "cards",
-            environment: .sandbox,
-            apply: false
-        )
-        let report = JSONValue(try JSONDocument(replayed.body).root)["last"]
-        #expect(report?["status"] == "completed")
-        #expect(report?["evidence"] == 3)
-        #expect(report?["added"]?["count"] == 0)
-        #expect(report?["unreadable"]?.object?.isEmpty == true)
+        let report = try await server.service.replayed()
+        #expect(report["status"] == "completed")
+        #expect(report["evidence"] == 3)
+        #expect(report["added"]?["count"] == 0)
+        #expect(report["unreadable"]?.object?.isEmpty == true)
         await server.close()
     }
 
@@ -312,15 +307,10 @@ struct RevenueCatImportTests {
         let sandbox = try server.facts(.sandbox)
         #expect(!production.isEmpty && !sandbox.isEmpty)
         for environment in [Environment.production, .sandbox] {
-            let replayed = await server.service.replayNow(
-                app: "cards",
-                environment: environment,
-                apply: true
-            )
-            let report = JSONValue(try JSONDocument(replayed.body).root)["last"]
-            #expect(report?["status"] == "completed")
-            #expect(report?["facts"]?.int64 ?? 0 > 0)
-            for list in ["added", "unread", "changed"] { #expect(report?[list]?["count"] == 0) }
+            let report = try await server.service.replayed(environment, apply: true)
+            #expect(report["status"] == "completed")
+            #expect(report["facts"]?.int64 ?? 0 > 0)
+            for list in ["added", "unread", "changed"] { #expect(report[list]?["count"] == 0) }
         }
         #expect(try server.facts(.production) == production)
         #expect(try server.facts(.sandbox) == sandbox)

@@ -105,14 +105,7 @@ import TideoverUnionChecker
         server.set(refund + .minutes(1))
         var refunded = recovered
         refunded.uuid = "n-5"
-        refunded.signed = refund
-        refunded.type = "REFUND"
-        refunded.subtype = nil
-        refunded.status = 5
-        refunded.transaction?["revocationDate"] = refund.wire
-        refunded.transaction?["revocationReason"] = 0
-        refunded.transaction?["signedDate"] = refund.wire
-        refunded.renewal?["signedDate"] = refund.wire
+        refunded.refund(at: refund)
         try await app.hear(refunded)
         try await app.requireAgreement("refunded")
         #expect(try await app.get().conclusion("premium") == false)

@@ -169,14 +169,7 @@ import TideoverSignatures
         server.set(refund + .minutes(1))
         var refunded = Message.purchase()
         refunded.uuid = "n-2"
-        refunded.signed = refund
-        refunded.type = "REFUND"
-        refunded.subtype = nil
-        refunded.status = 5
-        refunded.transaction?["revocationDate"] = refund.wire
-        refunded.transaction?["revocationReason"] = 0
-        refunded.transaction?["signedDate"] = refund.wire
-        refunded.renewal?["signedDate"] = refund.wire
+        refunded.refund(at: refund)
         try await hear(refunded, server)
         #expect(
             try receiver.types().dropFirst() == [

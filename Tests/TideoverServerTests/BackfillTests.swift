@@ -92,13 +92,8 @@ import TideoverStorage
     /// Creates a store where Anna has subscribed, and days without any arrival.
     private func silence(_ rehearsed: RehearsedStore, _ time: TestTime, days: Int64) async throws {
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
-        time.clock.now = time.clock.now + .days(days)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await store.subscribe(token: TestServer.anna)
+        try await store.pass(.days(days), on: time) { _ in 500 }
     }
 
     /// Returns all stored facts of the app's lineages, without their time and source of arrival.
@@ -223,16 +218,8 @@ import TideoverStorage
     @Test func `requests of one kind stay within the rate limit`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
-        for number in 0..<30 {
-            let name = "customer-\(number)"
-            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
-            try await rehearsed.store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
-        }
-        time.clock.now = time.clock.now + .days(100)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        for number in 0..<30 { try await rehearsed.store.subscribe("customer-\(number)") }
+        try await rehearsed.store.pass(.days(100), on: time) { _ in 500 }
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         let calls = await rehearsed.store.calls
@@ -253,16 +240,8 @@ import TideoverStorage
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
         try await silence(rehearsed, time, days: 175)
-        for number in 0..<6 {
-            let name = "customer-\(number)"
-            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
-            try await rehearsed.store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
-        }
-        time.clock.now = time.clock.now + .days(125)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+        for number in 0..<6 { try await rehearsed.store.subscribe("customer-\(number)") }
+        try await rehearsed.store.pass(.days(125), on: time) { _ in 200 }
         let log = AskedLog()
         let access = rehearsed.access { request in
             let now = time.clock.now.millisecondsSince1970
@@ -316,16 +295,8 @@ import TideoverStorage
     @Test func `a history that takes hours is read to its end, also after a stop`() async throws {
         let rehearsed = try RehearsedStore()
         let time = TestTime(movesClock: true)
-        for number in 0..<30 {
-            let name = "customer-\(number)"
-            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
-            try await rehearsed.store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
-        }
-        time.clock.now = time.clock.now + .days(100)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        for number in 0..<30 { try await rehearsed.store.subscribe("customer-\(number)") }
+        try await rehearsed.store.pass(.days(100), on: time) { _ in 500 }
         let pages = Locked<[AskedPage]>([])
         let access = rehearsed.access { request in
             if let page = AskedPage(request) {
@@ -369,16 +340,8 @@ import TideoverStorage
     @Test func `a backfill never reaches the rate limits of the store`() async throws {
         let rehearsed = try RehearsedStore(limits: .byTheSecond)
         let time = TestTime(movesClock: true)
-        for number in 0..<30 {
-            let name = "customer-\(number)"
-            try await rehearsed.store.register(StoreCustomer(name: name, appAccountToken: nil))
-            try await rehearsed.store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
-        }
-        time.clock.now = time.clock.now + .days(100)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        for number in 0..<30 { try await rehearsed.store.subscribe("customer-\(number)") }
+        try await rehearsed.store.pass(.days(100), on: time) { _ in 500 }
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: following(rehearsed, time))
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         let calls = await rehearsed.store.calls
@@ -423,12 +386,10 @@ import TideoverStorage
             .subscribe(product: "cards.pro.monthly", trial: .declined),
             by: "anna"
         )
-        time.clock.now = time.clock.now + .days(1)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await rehearsed.store.pass(.days(1), on: time) { body in
             try await backEnd.post(body)
         }
-        time.clock.now = time.clock.now + .days(32)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await rehearsed.store.pass(.days(32), on: time) { _ in 500 }
         let presumed = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
         #expect(presumed?["confidence"]?.string != "confirmed")
         await rehearsed.store.add(
@@ -522,18 +483,12 @@ import TideoverStorage
         let store = rehearsed.store
         let names = (1...count).map { "7e3fb20b-4cdb-47cc-936d-99d65f60813\($0)" }
         for name in names {
-            try await store.register(StoreCustomer(name: name, appAccountToken: name))
-            try await store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: name
-            )
+            try await store.subscribe(name, token: name)
         }
-        time.clock.now = time.clock.now + .days(1)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await store.pass(.days(1), on: time) { body in
             try await backEnd.post(body)
         }
-        time.clock.now = time.clock.now + .days(32)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await store.pass(.days(32), on: time) { _ in 500 }
         return names
     }
 
@@ -700,18 +655,12 @@ import TideoverStorage
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time)
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
-        time.clock.now = time.clock.now + .days(1)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await store.subscribe(token: TestServer.anna)
+        try await store.pass(.days(1), on: time) { body in
             try await backEnd.post(body)
         }
         try await store.perform(.refund(product: nil, reason: .other), by: "anna")
-        time.clock.now = time.clock.now + .days(200)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await store.pass(.days(200), on: time) { _ in 500 }
         #expect(try await backEnd.backfill()?["status"]?.string == "completed")
         #expect(try facts(backEnd).contains { $0.contains("\"revocation\"") })
         let premium = try await backEnd.answer(TestServer.anna)["entitlements"]?["premium"]
@@ -801,11 +750,7 @@ import TideoverStorage
             rehearsed,
             _,
             backEnd in
-            try await rehearsed.store.register(StoreCustomer(name: "a", appAccountToken: nil))
-            let said = try await rehearsed.store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: "a"
-            )
+            let said = try await rehearsed.store.subscribe("a")
             let body = try rehearsed.authority.body(of: try #require(said.first))
             isFailing.withLock { $0 = true }
             #expect(try await backEnd.post(body) == 503)
@@ -847,14 +792,9 @@ import TideoverStorage
         let time = TestTime()
         let backEnd = try RehearsedBackEnd(rehearsed, time, access: rehearsed.following(time))
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
+        try await store.subscribe(token: TestServer.anna)
         func pass() async throws {
-            time.clock.now = time.clock.now + .hours(2)
-            try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+            try await store.pass(.hours(2), on: time) { _ in 200 }
         }
         func willRenew() async throws -> Bool? {
             let answer = try await backEnd.answer(TestServer.anna)
@@ -902,8 +842,7 @@ import TideoverStorage
         }
         try await store.perform(.subscribe(product: product.id, trial: .declined), by: "anna")
         try await store.perform(.share(product: nil, with: "ben"), by: "anna")
-        time.clock.now = time.clock.now + .hours(2)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { _ in 200 }
+        try await store.pass(.hours(2), on: time) { _ in 200 }
         let shared = try #require(try await store.device(of: "ben").first)
         let evidence: JSONValue = [
             "transactions": [shared.signedTransaction],

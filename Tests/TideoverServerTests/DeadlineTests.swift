@@ -458,7 +458,7 @@ import TideoverTestProcesses
         await server.close()
     }
 
-    @Test(.enabled(if: Executable.isPresent, "the executable is not beside the tests"))
+    @Test(.withExecutable)
     func `the command prints the route's JSON, and its tables match it`() async throws {
         let server = try TestServer()
         _ = try await server.post(.purchase())

@@ -383,12 +383,7 @@ import TideoverStorage
         let given = try await post(server, Self.wish).answer["grants"]?.array?.first
         let id = try #require(given?["id"]?.string)
         _ = try await post(server, ["why": "x"], to: "\(Self.path)/\(id)/revocation")
-        let replay = await server.service.replayNow(
-            app: "cards",
-            environment: .sandbox,
-            apply: false
-        )
-        let report = JSONValue(try #require(try JSONDocument(replay.body).root["last"]))
+        let report = try await server.service.replayed()
         #expect(report["evidence"] == 2)
         #expect(report["facts"] == 2)
         #expect(report["unreadable"] == [:])

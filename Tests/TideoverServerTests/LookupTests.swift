@@ -74,14 +74,9 @@ import TideoverServer
         let rehearsed = try RehearsedStore()
         let time = TestTime()
         let store = rehearsed.store
-        try await store.register(StoreCustomer(name: "anna", appAccountToken: TestServer.anna))
         let heard = Bodies()
-        try await store.perform(
-            .subscribe(product: "cards.pro.monthly", trial: .declined),
-            by: "anna"
-        )
-        time.clock.now = time.clock.now + .minutes(1)
-        try await store.advance(to: time.clock.now.millisecondsSince1970) { body in
+        try await store.subscribe(token: TestServer.anna)
+        try await store.pass(.minutes(1), on: time) { body in
             await heard.add(body)
             return 500
         }

@@ -253,11 +253,7 @@ import TideoverStorage
         let old = try await server.answer()
         let held = try believed(old, signing.issuer.keys)
         var refund = Message.purchase("n-refund", signed: "2026-05-02T10:00:00Z")
-        refund.type = "REFUND"
-        refund.subtype = nil
-        refund.status = 5
-        refund.transaction?["revocationDate"] = refund.signed.wire
-        refund.transaction?["revocationReason"] = 0
+        refund.refund(at: refund.signed)
         server.set(refund.signed + .seconds(5))
         #expect(try await server.post(refund).status == 200)
         let pass = try believed(

@@ -14,21 +14,10 @@ import TideoverStorage
 @Suite struct PlayPollerTests {
     private static let end: Instant = "2026-06-01T10:00:00Z"
 
-    /// Creates a back end that received one notification of a purchase that the script then plays.
-    private func told(
-        _ script: @escaping @Sendable (Instant) -> JSONObject?
-    ) async throws -> PlayBackEnd {
-        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
-        google.play("token-1", script)
-        let backEnd = try PlayBackEnd(google)
-        #expect(try await backEnd.push(4, "token-1") == 200)
-        return backEnd
-    }
-
     @Test func `the poller finds a renewal at the expiry and sends no request before`() async throws
     {
         let (end, next) = (Self.end, Instant("2026-07-01T10:00:00Z"))
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription("ACTIVE", until: now < end ? end : next)
         }
         try await backEnd.live(until: end + .minutes(1)) { _ async throws in
@@ -49,7 +38,7 @@ import TideoverStorage
     ) async throws {
         let end = Self.end
         let held = end + .hours(hours)
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription(now < held ? "ACTIVE" : "ON_HOLD", until: end)
         }
         let denied = Locked<Instant?>(nil)
@@ -72,7 +61,7 @@ import TideoverStorage
         let end = Self.end
         // The store keeps the state and adds a day, then the payment succeeds.
         let paid = end + .hours(30)
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             let until = now < end ? end : now < paid ? end + .hours(24) : end + .days(30)
             let told = now < end + .minutes(3) ? end : until
             return ScriptedPlay.subscription("ACTIVE", until: told)
@@ -89,7 +78,7 @@ import TideoverStorage
     {
         let end = Self.end
         let (held, recovered) = (end + .days(16), end + .days(20))
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             if now < end { return ScriptedPlay.subscription("ACTIVE", until: end) }
             let days = (now - end).count / Milliseconds.days(1).count + 1
             let moved = end + .days(min(days, 16))
@@ -114,7 +103,7 @@ import TideoverStorage
     func `the poller follows a hold to the end that its plan defines`(days: Int64) async throws {
         let end = Self.end
         let over = end + .days(days)
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             if now < end { return ScriptedPlay.subscription("ACTIVE", until: end) }
             if now < over { return ScriptedPlay.subscription("ON_HOLD", until: end) }
             return ScriptedPlay.subscription(
@@ -135,7 +124,7 @@ import TideoverStorage
     @Test func `a pause is not a billing issue, and the poller finds its end`() async throws {
         let end = Self.end
         let resumes = end + .days(30)
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             if now < end { return ScriptedPlay.subscription("ACTIVE", until: end) }
             if now < resumes + .minutes(3) {
                 return ScriptedPlay.subscription(
@@ -168,7 +157,7 @@ import TideoverStorage
     @Test func `a pause ended early is found within a day`() async throws {
         let end = Self.end
         let resumed = end + .days(5)
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             if now < end { return ScriptedPlay.subscription("ACTIVE", until: end) }
             if now >= resumed {
                 return ScriptedPlay.subscription("ACTIVE", until: resumed + .days(30))
@@ -186,7 +175,7 @@ import TideoverStorage
 
     @Test func `the poller finds a renewed purchase before a cancelled one ends`() async throws {
         let (end, restarted) = (Self.end, Self.end - .minutes(30))
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             now < restarted
                 ? ScriptedPlay.subscription("CANCELED", until: end, isOn: false)
                 : ScriptedPlay.subscription("ACTIVE", until: now < end ? end : end + .days(30))
@@ -203,7 +192,7 @@ import TideoverStorage
         async throws
     {
         let end = Self.end
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription(now < end ? "CANCELED" : "EXPIRED", until: end, isOn: false)
         }
         try await backEnd.live(until: end + .minutes(2)) { now async throws in
@@ -216,7 +205,7 @@ import TideoverStorage
 
     @Test func `items with different ends are polled at their own ends`() async throws {
         let (end, later) = (Self.end, Self.end + .days(9))
-        let backEnd = try await told { now in
+        let backEnd = try await PlayBackEnd.told { now in
             ScriptedPlay.subscription(
                 "ACTIVE",
                 until: end,
@@ -285,7 +274,9 @@ import TideoverStorage
 
     @Test func `no purchase token and no customer reaches the log`() async throws {
         let end = Self.end
-        let backEnd = try await told { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        let backEnd = try await PlayBackEnd.told { _ in
+            ScriptedPlay.subscription("ACTIVE", until: end)
+        }
         backEnd.google.fail { _ in Response(status: 503) }
         try await backEnd.live(until: end + .hours(3))
         backEnd.google.fail(nil)

@@ -20,13 +20,10 @@ import TideoverStorage
             var answers: [Response] = []
             var acknowledged: [String] = []
             var putOff: [String: Int64] = [:]
-            var pulls = 0
-            var scopes: [String] = []
         }
 
         var acknowledged: [String] { state.withLock { $0.acknowledged.sorted() } }
         var putOff: [String: Int64] { state.withLock { $0.putOff } }
-        var pulls: Int { state.withLock { $0.pulls } }
 
         func answer(_ response: Response) { state.withLock { $0.answers.append(response) } }
 
@@ -49,7 +46,6 @@ import TideoverStorage
             return state.withLock { state in
                 switch request.path {
                 case "/v1/projects/p/subscriptions/s:pull":
-                    state.pulls += 1
                     let none = Response(body: Array("{}".utf8))
                     return state.answers.isEmpty ? none : state.answers.removeFirst()
                 case "/v1/projects/p/subscriptions/s:acknowledge":

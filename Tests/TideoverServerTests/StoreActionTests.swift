@@ -115,11 +115,7 @@ func slug(_ answer: JSONValue) -> String? {
                 consumption: consumption
             )
             let anna = TestServer.anna
-            try await store.register(StoreCustomer(name: anna, appAccountToken: anna))
-            let said = try await store.perform(
-                .subscribe(product: "cards.pro.monthly", trial: .declined),
-                by: anna
-            )
+            let said = try await store.subscribe(anna, token: anna)
             transaction = try #require(said.first?.transaction?["transactionId"]?.string)
             try await pass(.minutes(1))
         }
@@ -138,8 +134,7 @@ func slug(_ answer: JSONValue) -> String? {
         /// Advances the time; the store's notifications arrive, at this back end or another one.
         func pass(_ length: Milliseconds, at other: RehearsedBackEnd? = nil) async throws {
             let backEnd = other ?? backEnd
-            time.clock.now = time.clock.now + length
-            try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) {
+            try await rehearsed.store.pass(length, on: time) {
                 try await backEnd.post($0)
             }
         }

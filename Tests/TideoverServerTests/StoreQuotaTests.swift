@@ -22,8 +22,7 @@ import TideoverServer
             .subscribe(product: "cards.pro.monthly", trial: .declined),
             by: "anna"
         )
-        time.clock.now = time.clock.now + .days(40)
-        try await rehearsed.store.advance(to: time.clock.now.millisecondsSince1970) { _ in 500 }
+        try await rehearsed.store.pass(.days(40), on: time) { _ in 500 }
         return rehearsed
     }
 

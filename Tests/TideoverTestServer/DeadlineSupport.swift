@@ -26,12 +26,13 @@ extension TestServer {
         try spoil.run(.text("%\(lineage)%"))
     }
 
-    /// Returns the path of a configuration for the server's database.
-    func configuration() throws -> String {
+    /// Returns the path of a configuration for the server's database, with more members of `server`
+    /// and of the app.
+    func configuration(server more: String = "", app: String = "") throws -> String {
         let file = folder.appending(path: "tideover.json")
         let text = """
             {
-              server: { listen: "127.0.0.1:0" },
+              server: { listen: "127.0.0.1:0", \(more) },
               storage: "sqlite:tideover.db",
               apps: [{
                 id: "cards",
@@ -42,6 +43,7 @@ extension TestServer {
                     entitlements: ["premium"], group: "pro", period: "P1M", grace: "P16D",
                   },
                 },
+                \(app)
               }],
             }
             """
@@ -100,6 +102,16 @@ extension Message {
         signed = instant
         transaction?["signedDate"] = instant.wire
         renewal?["signedDate"] = instant.wire
+    }
+
+    /// Records that the store returned the money.
+    mutating func refund(at instant: Instant) {
+        type = "REFUND"
+        subtype = nil
+        status = 5
+        transaction?["revocationDate"] = instant.wire
+        transaction?["revocationReason"] = 0
+        sign(at: instant)
     }
 
     /// Records that the customer disabled renewal.

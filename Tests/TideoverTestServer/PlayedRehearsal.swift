@@ -34,9 +34,6 @@ extension Rehearsal {
 
     /// Returns a route's response to the admin key.
     func get(_ target: String) async throws -> JSONValue {
-        guard
-            let request = Request(method: "GET", target: target, headers: credentials, body: [])
-        else { preconditionFailure("\(target) is a request target") }
-        return JSONValue(try JSONDocument(try await service.handler(request).body).root)
+        try await service.get(target, credentials)
     }
 }

@@ -71,6 +71,28 @@ struct RehearsedStore {
     }
 }
 
+extension SimulatedAppStore {
+    /// Adds a customer, who subscribes for a month without a trial.
+    @discardableResult
+    func subscribe(
+        _ customer: String = "anna",
+        token: String? = nil
+    ) throws -> [TideoverSandbox.AppStoreNotification] {
+        try register(StoreCustomer(name: customer, appAccountToken: token))
+        return try perform(.subscribe(product: "cards.pro.monthly", trial: .declined), by: customer)
+    }
+
+    /// Lets the time of a test pass, and the store deliver what falls due.
+    func pass(
+        _ length: Milliseconds,
+        on time: TestTime,
+        posting post: @Sendable ([UInt8]) async throws -> Int
+    ) async throws {
+        time.clock.now = time.clock.now + length
+        try await advance(to: time.clock.now.millisecondsSince1970, posting: post)
+    }
+}
+
 extension RehearsedStore {
     /// Returns the same access with a store clock that follows the test's, which advances during
     /// waits.
@@ -227,17 +249,7 @@ final class RehearsedBackEnd: Sendable {
         return JSONValue(try JSONDocument(response.body).root)["last"]
     }
 
-    func get(_ target: String) async throws -> JSONValue {
-        guard
-            let request = Request(
-                method: "GET",
-                target: target,
-                headers: TestServer.credentials,
-                body: []
-            )
-        else { preconditionFailure("\(target) is a request target") }
-        return JSONValue(try JSONDocument(try await service.handler(request).body).root)
-    }
+    func get(_ target: String) async throws -> JSONValue { try await service.get(target) }
 
     /// Returns a customer's answer without the parts that depend on the number of changes.
     func answer(_ customer: String) async throws -> JSONValue {

@@ -1,5 +1,7 @@
 import Testing
+import TideoverCore
 import TideoverHTTP
+import TideoverJSON
 import TideoverServer
 import TideoverUnionChecker
 
@@ -10,6 +12,25 @@ extension Service {
         let response = try await handler(request)
         if request.isOfSDK { UnionChecker.Exchange(request, response).requireAcceptance() }
         return response
+    }
+
+    /// Returns a route's response to the admin key.
+    func get(
+        _ target: String,
+        _ credentials: Headers = TestServer.credentials
+    ) async throws -> JSONValue {
+        let request = Request(method: "GET", target: target, headers: credentials, body: [])
+        guard let request else { preconditionFailure("\(target) is a request target") }
+        return JSONValue(try JSONDocument(try await handler(request).body).root)
+    }
+
+    /// Replays the evidence of an environment, and returns the report.
+    func replayed(
+        _ environment: Environment = .sandbox,
+        apply: Bool = false
+    ) async throws -> JSONValue {
+        let response = await replayNow(app: "cards", environment: environment, apply: apply)
+        return try #require(JSONValue(JSONDocument(response.body).root)["last"])
     }
 }
 

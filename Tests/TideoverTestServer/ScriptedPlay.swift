@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 import TideoverConfiguration
 import TideoverCore
 import TideoverGooglePlay
@@ -334,6 +335,17 @@ final class PlayBackEnd: Sendable {
         return JSONValue(try JSONDocument(answer.body).root)["googlePlay"]
     }
 
+    /// Creates a back end that received one notification of a purchase that the script then plays.
+    static func told(
+        _ script: @escaping @Sendable (Instant) -> JSONObject?
+    ) async throws -> PlayBackEnd {
+        let google = ScriptedPlay(TestTime(at: start, movesClock: true))
+        google.play("token-1", script)
+        let backEnd = try PlayBackEnd(google)
+        #expect(try await backEnd.push(4, "token-1") == 200)
+        return backEnd
+    }
+
     // MARK: Requests
 
     func answer(
@@ -344,17 +356,7 @@ final class PlayBackEnd: Sendable {
         return try await get(target)
     }
 
-    func get(_ target: String) async throws -> JSONValue {
-        guard
-            let request = Request(
-                method: "GET",
-                target: target,
-                headers: TestServer.credentials,
-                body: []
-            )
-        else { preconditionFailure("\(target) is a request target") }
-        return JSONValue(try JSONDocument(try await service.handler(request).body).root)
-    }
+    func get(_ target: String) async throws -> JSONValue { try await service.get(target) }
 
     /// Returns `state reason confidence access` of an entitlement.
     func words(

@@ -260,10 +260,6 @@ final class TestClock: Sendable {
         get { instant.withLock { $0 } }
         set { instant.withLock { $0 = newValue } }
     }
-
-    func set(_ milliseconds: Int64) {
-        now = Instant(millisecondsSince1970: milliseconds)
-    }
 }
 
 final class LineBox: Sendable {
