@@ -692,6 +692,9 @@ import TideoverLives
                 policy: Versioned(life.policy)
             )
             let why = try #require(record.explanation(of: "premium", at: instant))
+            // Only the move that decides the owner counts as evidence.
+            let owners = why.used.filter { $0.roles.contains(.owner) }.map(\.fact.evidence.hex)
+            #expect(owners == (customer == "carl" && instant < claim.from ? ["carl"] : []))
             return why.why.filter { $0.hasPrefix("An operator moved") }
         }
         let away = "An operator moved a purchase of this customer to another on"

@@ -3,7 +3,9 @@ struct ClassifiedEvidence {
     let used: [Explanation.UsedFact]
     let setAside: [Explanation.SetAsideFact]
 
-    init(facts: [Fact], decisionBasis: DecisionBasis, standing: Standing) {
+    /// Classifies facts. `movedAt` is the start of the operator's move that decides the owner; nil
+    /// if something else does.
+    init(facts: [Fact], decisionBasis: DecisionBasis, standing: Standing, movedAt: Instant?) {
         let facts = facts.sorted { Self.order($0) < Self.order($1) }
         let classifier: any EvidenceClassifier =
             switch decisionBasis {
@@ -13,7 +15,7 @@ struct ClassifiedEvidence {
         var used: [Explanation.UsedFact] = []
         var setAside: [Explanation.SetAsideFact] = []
         for fact in facts {
-            let roles = classifier.roles(of: fact)
+            let roles = fact.isMove(from: movedAt) ? [.owner] : classifier.roles(of: fact)
             if roles.isEmpty {
                 setAside.append(.init(fact: fact, reason: classifier.reason(against: fact)))
             } else {
@@ -114,8 +116,6 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         switch fact.assertion {
         case .term(let term): roles(of: term, in: fact)
         case .grant(let grant): roles(of: grant.term, in: fact)
-        case .move(let move):
-            move == facts.latestMove(by: now.instant) ? [.owner] : []
         case .outlook(let outlook): roles(of: Observation(outlook, of: fact))
         case .condition(let condition): roles(of: Observation(condition, of: fact))
         case .revocation(let value):
@@ -130,7 +130,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         case .inquiry:
             rule == .storeUnreachable && fact.assertedAt == lastInquiry ? [.inquiry] : []
         case .playPurchase, .playVoidedOrder, .playNotice: rolesOfPurchase(fact)
-        case .inferredOwner, .playSubscription, .playReplacement, .unrecognised: []
+        case .move, .inferredOwner, .playSubscription, .playReplacement, .unrecognised: []
         }
     }
 
@@ -245,8 +245,8 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         case .playSubscription, .playPurchase:
             if fact.saysUnknownState { return .unknownWord }
             return isLater ? .notAssertedYet : .olderWord
-        case .move, .inferredOwner, .inquiry, .pending, .playVoidedOrder, .playReplacement,
-            .playNotice:
+        case .move: return isLater ? .notAssertedYet : .olderWord
+        case .inferredOwner, .inquiry, .pending, .playVoidedOrder, .playReplacement, .playNotice:
             return isLater ? .notAssertedYet : .noEffect
         }
     }
@@ -339,6 +339,11 @@ extension Condition {
 }
 
 extension Fact {
+    /// Whether it is an operator's move of the purchase that begins at an instant.
+    fileprivate func isMove(from instant: Instant?) -> Bool {
+        if case .move(let move) = assertion { move.from == instant } else { false }
+    }
+
     /// The term that it describes.
     fileprivate var term: Term? {
         switch assertion {

@@ -154,9 +154,14 @@ public struct CustomerRecord: Sendable {
             policy: policy,
             catalogue: catalogue.value(at: instant)
         )
-        let facts = answering.first { $0.lineage == standing.lineage }?.facts ?? []
+        let record = answering.first { $0.lineage == standing.lineage }
         let classified = decisionBasis.map {
-            ClassifiedEvidence(facts: facts, decisionBasis: $0, standing: standing)
+            ClassifiedEvidence(
+                facts: record?.facts ?? [],
+                decisionBasis: $0,
+                standing: standing,
+                movedAt: record?.owners.startOfDecidingMove(at: instant)
+            )
         }
         let others = others(than: standing.lineage, for: decision.name, by: history, at: instant)
         let owned = others.compactMap(\.standing)

@@ -29,8 +29,6 @@ struct PlayEvidenceClassifier: EvidenceClassifier {
         case .playReplacement(let replacement):
             standing.rule == .replaced && replacement.token == now.token?.token
                 ? [.replacement] : []
-        case .move(let move):
-            move == facts.latestMove(by: now.instant) ? [.owner] : []
         case .inquiry:
             now.isUnreachable && standing.confidence != .confirmed
                 && fact.assertedAt == lastInquiry ? [.inquiry] : []
@@ -109,6 +107,7 @@ struct PlayEvidenceClassifier: EvidenceClassifier {
             return reasonAgainstToken(of: fact)
                 ?? (isAnswered(fact) ? .lowerRank : isCounted(fact) ? .olderWord : .noEffect)
         case .term, .outlook, .condition, .revocation, .reversal: return .lowerRank
+        case .move: return .olderWord
         default: return reasonAgainstToken(of: fact) ?? .noEffect
         }
     }

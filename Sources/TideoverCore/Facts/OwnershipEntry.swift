@@ -65,6 +65,18 @@ extension [OwnershipEntry] {
     /// Returns the owner at an instant. Of the deciding entries that cover it, the one that began
     /// last wins, then the one written last.
     public func owner(at instant: Instant) -> CustomerID? {
+        position(at: instant).map { self[$0].customer }
+    }
+
+    /// Returns the start of the operator's move that decides the owner at an instant; nil if
+    /// something else does.
+    func startOfDecidingMove(at instant: Instant) -> Instant? {
+        guard let position = position(at: instant), self[position].why == .moved else { return nil }
+        return self[position].from
+    }
+
+    /// Returns the position of the entry that decides the owner at an instant.
+    private func position(at instant: Instant) -> Int? {
         var best: Int?
         let isInferred = instant < inferenceEnd
         // Positions, because entries are large to copy.
@@ -76,7 +88,7 @@ extension [OwnershipEntry] {
             if let best, self[best].from > self[position].from { continue }
             best = position
         }
-        return best.map { self[$0].customer }
+        return best
     }
 
     /// Whether any customer is the owner at an instant.
