@@ -206,6 +206,28 @@ import TideoverLives
         #expect(reply.last == "The access that we had given you ended on 27 June 2026.")
     }
 
+    @Test func `a reply on a running grant mentions a failed payment`() throws {
+        var grant = Life("g1", store: .tideover)
+        grant.grant(from: "2026-06-10", to: "2026-06-27")
+        let access = "We have given you access until 27 June 2026, since 10 June 2026."
+        for day: Instant in ["2026-06-12", "2026-06-25"] {
+            let why = try ExplanationTests.explain(StandingTests.failing(), grant, at: day)
+            #expect(why.decision.standing.reason == .granted)
+            #expect(
+                why.reply == [
+                    access,
+                    "The last payment for your subscription did not go through, and the store "
+                        + "tries it again.",
+                    "To keep the subscription, please update your payment method in the store.",
+                ]
+            )
+        }
+        let paid = try ExplanationTests.explain(AdviceTests.cancelled(), grant, at: "2026-06-12")
+        #expect(paid.reply == [access])
+        let shared = AdviceTests.shared(StandingTests.failing())
+        #expect(try ExplanationTests.explain(shared, grant, at: "2026-06-12").reply == [access])
+    }
+
     @Test func `a reply on a change of product names the end of a later grant`() throws {
         var life = StandingTests.monthly()
         life.term("2", "basic", from: "2026-06-01", to: "2026-07-01")

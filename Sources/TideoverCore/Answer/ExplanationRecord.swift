@@ -180,6 +180,7 @@ public struct CustomerRecord: Sendable {
                 catalogue: catalogue.value(at: instant),
                 former: formerPurchase(for: decision.name, by: history, at: instant),
                 given: owned.given(after: standing),
+                hasUnpaid: owned.contains { $0.isFailing && $0.lineage?.ownership == .purchased },
                 hasBought: (owned + [standing]).contains { $0.grantedEntitlement == nil }
             ).sentences
         )

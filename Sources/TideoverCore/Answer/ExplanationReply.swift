@@ -8,6 +8,8 @@ struct Reply {
     let former: FormerPurchase?
     /// The access given by hand that ended after the deciding purchase; nil if there is none.
     let given: Standing?
+    /// Whether a payment for another purchase of the customer failed.
+    let hasUnpaid: Bool
     /// Whether a purchase is known, and not only access given by hand.
     let hasBought: Bool
 
@@ -281,7 +283,15 @@ struct Reply {
     }
 
     private func given(_ record: TermRecord) -> [String] {
-        ["We have given you access\(until(standing.accessUntil)), since \(day(record.term.start))."]
+        let period = "\(until(standing.accessUntil)), since \(day(record.term.start))"
+        let granted = "We have given you access\(period)."
+        guard hasUnpaid else { return [granted] }
+        return [
+            granted,
+            "The last payment for your subscription did not go through, and the store tries it "
+                + "again.",
+            "To keep the subscription, please update your payment method in the store.",
+        ]
     }
 
     private func renewal(after end: Instant) -> [String] {
