@@ -59,4 +59,34 @@ import TideoverLives
             ]
         )
     }
+
+    @Test func `an alias is not confirmed by a report from before it was declared`() throws {
+        let phone = try #require(CustomerID("phone"))
+        func record(of customer: CustomerID) -> CustomerRecord {
+            CustomerRecord(
+                customer: customer,
+                aliases: [
+                    CustomerAlias(
+                        alias: phone,
+                        customer: SnapshotTests.anna,
+                        from: "2026-05-10",
+                        by: "support"
+                    )
+                ],
+                environment: .production,
+                lineageRecords: [],
+                catalogue: Versioned(Life().catalogue),
+                policy: Versioned(Policy()),
+                reconciledAt: "2026-05-05"
+            )
+        }
+        let alias = record(of: phone)
+        #expect(told(alias, "2026-05-06") == "never unknown no-facts unknown")
+        #expect(told(alias, "2026-05-10") == "never unknown no-facts confirmed")
+        #expect(
+            told(alias.asKnown(at: "2026-05-06"), "2026-05-06") == "never unknown no-facts unknown"
+        )
+        let primary = record(of: SnapshotTests.anna)
+        #expect(told(primary, "2026-05-06") == "never unknown no-facts confirmed")
+    }
 }

@@ -69,7 +69,9 @@ public struct CustomerRecord: Sendable {
             lineageRecords: known,
             catalogue: catalogue.asKnown(at: instant),
             policy: policy.asKnown(at: instant),
-            reconciledAt: reconciledAt.flatMap { $0 <= instant ? $0 : nil },
+            reconciledAt: reconciledAt.flatMap {
+                max($0, identity.joinedAt) <= instant ? $0 : nil
+            },
             googlePlayPackage: googlePlayPackage,
             stores: stores.asKnown(at: instant)
         )

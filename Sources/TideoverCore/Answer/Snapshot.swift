@@ -17,7 +17,8 @@ public struct CustomerHistory: Sendable {
     public let lineageRecords: [OwnedHistory]
     public let catalogue: Versioned<Catalogue>
     public let policy: Versioned<Policy>
-    /// When a device first presented all its purchases; nil if none did.
+    /// When a device first presented all its purchases; nil if none did. For an alias it is not
+    /// before the ID became the customer's, because the report may be about another ID.
     public let reconciledAt: Instant?
     /// The app's package name on Google Play, for links to its subscriptions; nil if unknown.
     public let googlePlayPackage: String?
@@ -39,9 +40,10 @@ public struct CustomerHistory: Sendable {
     ) {
         self.googlePlayPackage = googlePlayPackage
         self.stores = stores
-        identity = CustomerIdentity(customer, aliases: aliases)
+        let identity = CustomerIdentity(customer, aliases: aliases)
+        self.identity = identity
         self.environment = environment
-        self.reconciledAt = reconciledAt
+        self.reconciledAt = reconciledAt.map { max($0, identity.joinedAt) }
         self.lineageRecords = lineageRecords.filter {
             $0.history.lineage.environment == environment
         }

@@ -65,6 +65,9 @@ public struct CustomerIdentity: Hashable, Sendable {
         return max(other, own)
     }
 
+    /// When the requested ID became the same customer as the primary one.
+    var joinedAt: Instant { start(of: primary) ?? .distantPast }
+
     /// Whether the owner at an instant is the customer, under any ID.
     public func owns(_ owners: [OwnershipEntry], at instant: Instant) -> Bool {
         guard let owner = owners.owner(at: instant) else { return false }
