@@ -247,6 +247,54 @@ import TideoverLives
         #expect(life.standing(reversed).accessUntil == "2026-06-01")
     }
 
+    /// Refunded on 10 May, and a month bought on 15 May in its place.
+    private static func replacedYear(upgraded: Bool = false) -> Life {
+        var life = Life()
+        life.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        life.revoke("1", at: "2026-05-10")
+        life.term("2", from: "2026-05-15", to: "2026-06-15", origin: .purchase)
+        life.outlook(end: "2026-06-15", signed: "2026-05-15", renews: false)
+        if upgraded {
+            life.term(
+                "1",
+                "yearly",
+                from: "2026-01-01",
+                to: "2027-01-01",
+                signed: "2026-05-15",
+                upgraded: true
+            )
+        }
+        return life
+    }
+
+    @Test(arguments: ["2026-06-01", "2026-06-20"] as [Instant])
+    func `a reversed refund gives back the rest of its term`(reversed: Instant) {
+        var life = Self.replacedYear()
+        let ended: Instant = "2026-06-15"
+        #expect(life.told(ended) == "expired cancelled ended confirmed")
+        life.reverse("1", at: reversed)
+        #expect(life.standing(ended.justBefore).productId == "monthly")
+        let back = max(ended, reversed)
+        #expect(life.told(back) == "active paid in-term confirmed")
+        #expect(life.standing(back).productId == "yearly")
+        #expect(life.standing(back).accessUntil == "2027-01-01")
+        #expect(life.standing("2027-01-01").state == .expired)
+        // The month that is refunded too leaves the year.
+        life.revoke("2", at: "2026-06-10")
+        #expect(life.told(back) == "active paid in-term confirmed")
+    }
+
+    @Test func `a reversed refund gives no term back that was upgraded away or refunded again`() {
+        var upgraded = Self.replacedYear(upgraded: true)
+        upgraded.reverse("1", at: "2026-06-20")
+        #expect(upgraded.standing("2026-06-21").state == .expired)
+        var again = Self.replacedYear()
+        again.reverse("1", at: "2026-06-20")
+        again.revoke("1", at: "2026-06-25")
+        #expect(again.standing("2026-06-24").access)
+        #expect(again.standing("2026-06-26").state == .expired)
+    }
+
     @Test func `a stale read soon after a refund does not restore access`() {
         var life = Self.monthly()
         life.revoke("1", at: "2026-05-09")

@@ -50,8 +50,11 @@ struct RuleContext {
         return now.covered(instead: standing) ?? (standing, now)
     }
 
-    /// Returns the standing of a later-signed transaction that covers the instant, if the governing
-    /// term gives no access. A recovery that keeps the old cycle is paid from the old end.
+    /// Returns the standing of another transaction that covers the instant, if the governing term
+    /// gives no access.
+    ///
+    /// A recovery that keeps the old cycle is paid from the old end. A term is paid to its end
+    /// again if the store reversed its refund, also if the customer bought a shorter one since.
     func covered(instead standing: Standing) -> (standing: Standing, now: RuleContext)? {
         guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
         let covered = RuleContext(history, instant, policy, term)
@@ -439,12 +442,15 @@ extension LineageHistory {
         return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
     }
 
-    /// Returns the term that covers an instant before its effective start.
+    /// Returns the term that covers an instant before its effective start, or again because the
+    /// store reversed its refund.
     func coveringTerm(at instant: Instant) -> TermRecord? {
-        begunTerms(by: instant).last {
+        let begun = begunTerms(by: instant)
+        let recovery = begun.last {
             $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
                 && instant < ($0.end ?? .distantFuture)
         }
+        return recovery ?? begun.last { $0.isReinstated(at: instant, pace: pace) }
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {

@@ -26,8 +26,7 @@ final class Step: Sendable {
     let standing: Standing
     /// The governing term.
     let term: TermRecord?
-    /// The standing of a later-signed transaction that covers the time, if `standing` has no
-    /// access.
+    /// The standing of another transaction that covers the time, if `standing` has no access.
     let covered: Standing?
     /// The products on Google Play that are only sold with the governing one, and have not ended.
     let addOns: [AddOn]

@@ -95,7 +95,8 @@ struct Refunds {
             of: record,
             at: step,
             instant,
-            evidenceIndex.undoing(of: record, at: instant)
+            evidenceIndex.undoing(of: record, at: instant),
+            standing: step.covered
         )
         giving.money = taking?.money
         giving.duration = instant - since
@@ -108,7 +109,8 @@ struct Refunds {
         of record: TermRecord,
         at step: Step,
         _ instant: Instant,
-        _ proof: Proof
+        _ proof: Proof,
+        standing: Standing? = nil
     ) -> Transition {
         var transition = Transition(
             kind,
@@ -116,6 +118,7 @@ struct Refunds {
             anchor: anchor,
             at: instant,
             step: step,
+            standing: standing,
             entitlements: record.entitlement.map { [$0] }
                 ?? steps.entitlements(of: record.term.productId, at: instant),
             proof: proof
