@@ -101,6 +101,33 @@ import TideoverLives
         #expect(snapshot["archive"]?.keepArtifactsUntil == "2026-05-01")
     }
 
+    @Test(arguments: [
+        ("2026-06-01", "2026-06-05", "2026-06-05"), ("2026-06-25", "2026-06-25", "2026-06-17"),
+    ] as [(Instant, Instant, Instant)])
+    func `a product change after a failed payment leaves the access of its grace`(
+        start: Instant,
+        signed: Instant,
+        end: Instant
+    ) throws {
+        var life = StandingTests.failing()
+        life.term("2", "basic", from: start, to: start + .days(30), signed: signed)
+        let premium = try Self.premium([life], at: signed + .days(1))
+        #expect(premium.standing.reason == .changedProduct)
+        #expect(premium.accessUntil == end)
+        #expect(try Self.premium([life], at: end.justBefore).standing.access)
+        #expect(try !Self.premium([life], at: end).standing.access)
+    }
+
+    @Test func `a product bought after a refund does not extend the refunded one`() throws {
+        var life = Life()
+        life.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        life.revoke("1", at: "2026-05-10")
+        life.term("2", "basic", from: "2026-05-15", to: "2026-06-15", origin: .purchase)
+        let premium = try Self.premium([life], at: "2026-05-20")
+        #expect(premium.standing.reason == .changedProduct)
+        #expect(premium.accessUntil == "2026-05-10")
+    }
+
     @Test func `a change of product that is only assumed takes nothing away yet`() throws {
         var life = Life()
         life.term("1", from: "2026-05-01", to: "2026-06-01", origin: .purchase)

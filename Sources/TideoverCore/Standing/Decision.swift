@@ -259,7 +259,9 @@ extension LineageHistory {
         }
         let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
         let cut = play == nil ? next : before.upgradedAt
-        standing.accessUntil = [before.end, cut].compactMap(\.self).min()
+        let end = play == nil ? before.lastAccess(by: cut ?? instant) : before.end
+        let taken = before.takenBack(at: cut ?? instant, pace: pace)?.since
+        standing.accessUntil = [end, cut, taken].compactMap(\.self).min()
         return standing
     }
 

@@ -185,8 +185,7 @@ struct RuleContext {
         if let term, term.isUnseen, lapse != nil, let outlook {
             return min(term.end ?? outlook.assertedAt, outlook.assertedAt)
         }
-        guard let term, let end = term.end, let graceEnd else { return term?.end }
-        return max(end, min(graceEnd, term.graceCut(by: instant) ?? graceEnd))
+        return term?.lastAccess(by: instant)
     }
 
     /// Until when the policy keeps access while the store retries; nil if it keeps none.

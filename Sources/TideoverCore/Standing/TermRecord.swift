@@ -254,6 +254,13 @@ final class TermRecord: Sendable {
         return cut
     }
 
+    /// When access by the term ended, as far as the observations by an instant cut its grace short:
+    /// with the term, or with its grace.
+    func lastAccess(by instant: Instant) -> Instant? {
+        guard let end, let graceEnd else { return end }
+        return max(end, min(graceEnd, graceCut(by: instant) ?? graceEnd))
+    }
+
     /// When an outlook of this term was last asserted by an instant.
     func lastTold(by instant: Instant) -> Instant? {
         outlooks.last { $0.assertedAt <= instant }?.assertedAt
