@@ -55,6 +55,22 @@ import TideoverLives
         #expect(reply.last?.contains("set to change on 1 June 2026 \(Self.loss)") == true)
     }
 
+    @Test func `a renewal charged early and then switched off is paid to its end`() throws {
+        var life = StandingTests.monthly()
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: "2026-05-31T06:00:00Z")
+        life.outlook(end: "2026-07-01", signed: "2026-05-31T12:00:00Z", renews: false)
+        let why = try ExplanationTests.explain(life, at: "2026-05-31T13:00:00Z")
+        #expect(
+            why.reply == [
+                "Your subscription began on 1 May 2026 and is paid until 1 July 2026.",
+                "It will not renew; you keep access until 1 July 2026.",
+            ]
+        )
+        #expect(
+            why.used.map(\.told) == ["term: term", "term: announcement", "outlook: outlook"]
+        )
+    }
+
     // MARK: Access given by hand
 
     @Test func `a grant of another entitlement is no purchase that lacks this one`() throws {

@@ -231,6 +231,23 @@ import TideoverLives
         #expect(life.standing("2026-06-02").reason.rawValue == reason)
     }
 
+    @Test func `renewal switched off after an early charge is that of the charged term`() {
+        var life = Self.monthly()
+        let charged: Instant = "2026-05-31T06:00:00Z"
+        let off: Instant = "2026-05-31T12:00:00Z"
+        life.term("2", from: "2026-06-01", to: "2026-07-01", signed: charged)
+        life.outlook(end: "2026-07-01", signed: charged)
+        life.outlook(end: "2026-07-01", signed: off, renews: false)
+        #expect(life.standing(off.justBefore).willRenew == true)
+        #expect(life.standing(off).willRenew == false)
+        #expect(life.standing("2026-06-01").willRenew == false)
+        // A refund of the charged term leaves the former one.
+        let refunded: Instant = "2026-05-31T18:00:00Z"
+        life.revoke("2", at: refunded)
+        #expect(life.standing(refunded.justBefore).willRenew == false)
+        #expect(life.standing(refunded).willRenew == true)
+    }
+
     // MARK: Refunds
 
     @Test func `a refund ends access from its date, and its reversal restores it`() {

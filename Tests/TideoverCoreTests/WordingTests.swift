@@ -177,6 +177,22 @@ import TideoverLives
         #expect(days == .number(3))
     }
 
+    @Test func `a trial that is cancelled after its first charge goes on to the paid end`() throws {
+        var life = trial(renews: true)
+        let charged: Instant = "2026-05-03T06:00:00Z"
+        let paidUntil: Instant = "2026-06-04"
+        life.term("2", from: Self.end, to: paidUntil, signed: charged)
+        life.outlook(end: paidUntil, signed: charged)
+        #expect(try key(life, at: charged) == .trialEnding)
+        life.outlook(end: paidUntil, signed: "2026-05-03T12:00:00Z", renews: false)
+        let guidance = try AdviceTests.guidance([life], at: "2026-05-03T12:00:00Z")
+        #expect(guidance.wording?.screen == .cancelled(until: paidUntil))
+        #expect(guidance.advice?.kind == .reEnableRenewal)
+        #expect(guidance.advice?.chargedAt == paidUntil)
+        let events = life.told(until: "2026-05-03T18:00:00Z").transitions
+        #expect(events.map(\.kind) == [.trialStarted])
+    }
+
     @Test func `the words change with a failing payment to its end`() throws {
         let life = StandingTests.failing()
         for (instant, before, after): (Instant, MessageText.Key?, MessageText.Key?) in [

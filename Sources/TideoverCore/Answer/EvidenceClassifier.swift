@@ -183,7 +183,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
 
     private func roles(of word: Observation<Outlook>) -> [Explanation.Role] {
         guard let term = now.term, term.outlooks.contains(where: word.isSame(as:)) else {
-            return []
+            return isAhead && word.isSame(as: now.chargeOutlook) ? [.outlook] : []
         }
         var roles: [Explanation.Role] = []
         if term.isUnseen, word.isSame(as: term.outlooks.first) { roles.append(.announcement) }
@@ -192,7 +192,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         {
             roles.append(.start)
         }
-        if word.isSame(as: now.outlook) { roles.append(.outlook) }
+        if !isAhead, word.isSame(as: now.outlook) { roles.append(.outlook) }
         guard !now.isRunning else { return roles }
         let stated = term.outlooks.last { $0.value.graceEnd != nil }
         if now.graceEnd != nil, word.isSame(as: stated) { roles.append(.grace) }
@@ -203,6 +203,9 @@ struct TermEvidenceClassifier: EvidenceClassifier {
         }
         return roles
     }
+
+    /// Whether the outlook on the next charge is about a renewal that has not begun.
+    private var isAhead: Bool { announced != nil && rule == .inTerm }
 
     private func roles(of word: Observation<Condition>) -> [Explanation.Role] {
         guard let term = now.term, term.conditions.contains(where: word.isSame(as:)),
@@ -306,6 +309,7 @@ extension RuleContext {
     /// Returns the term that a rule used from an announcement.
     fileprivate func announcedTerm(of rule: Rule.ID) -> TermKey? {
         switch rule {
+        case .inTerm where chargeOutlook !== outlook: chargedRenewal?.key
         case .notStarted: history.terms.first?.key
         case .renewedUnseen:
             announcedStart.flatMap { start in history.terms.first { $0.term.start == start }?.key }

@@ -73,6 +73,11 @@ struct Reply {
 
     private var term: TermRecord? { decisionBasis?.term }
 
+    /// The end of the next period, if it is paid already.
+    private var chargedUntil: Instant? { decisionBasis?.chargedUntil }
+
+    private var isUnchargedTrial: Bool { standing.reason == .trial && chargedUntil == nil }
+
     private var isUpgradedAway: Bool {
         if case .term(let now) = decisionBasis { now.isUpgradedAway } else { false }
     }
@@ -263,10 +268,10 @@ struct Reply {
     private var running: [String] {
         guard let record = term else { return [] }
         guard standing.grantedEntitlement == nil else { return given(record) }
-        guard let end = standing.accessUntil else {
+        guard let end = chargedUntil ?? standing.accessUntil else {
             return ["\(yourAtStart) purchase of \(day(record.term.start)) has no end."]
         }
-        if standing.reason == .trial {
+        if isUnchargedTrial {
             return ["\(yourAtStart) free trial began on \(day(record.term.start))."]
                 + renewal(after: end)
         }
@@ -306,7 +311,7 @@ struct Reply {
         case false?:
             ["It will not renew; you keep access\(until(decision.accessUntil))."]
         case nil:
-            standing.reason == .trial ? ["You have access\(until(decision.accessUntil))."] : []
+            isUnchargedTrial ? ["You have access\(until(decision.accessUntil))."] : []
         }
     }
 
@@ -316,7 +321,7 @@ struct Reply {
     }
 
     private func renewing(on end: Instant) -> [String] {
-        let verb = standing.reason == .trial ? "becomes a paid subscription" : "renews"
+        let verb = isUnchargedTrial ? "becomes a paid subscription" : "renews"
         let condition = isCommitted ? "" : " unless it is cancelled before"
         let renews = "It \(verb) on \(day(end))\(condition)."
         guard standing.awaitsConsent else { return [renews] }

@@ -50,6 +50,8 @@ extension LineageHistory {
         by instant: Instant
     ) -> ListedPurchase? {
         guard record.effectiveStart <= instant else { return nil }
+        // It may have been switched off for the renewal that is charged already.
+        let ahead = announcedRenewal(of: record, at: instant)
         return ListedPurchase(
             lineage: lineage,
             key: record.key,
@@ -63,7 +65,7 @@ extension LineageHistory {
             takenBackAt: record.takenBack(at: instant, pace: pace)?.since,
             failedAt: record.firstFailure.flatMap { $0 <= instant ? $0 : nil },
             graceUntil: record.graceEnd,
-            renewalOffAt: record.renewalOff(by: instant),
+            renewalOffAt: ahead?.renewalOff(by: instant) ?? record.renewalOff(by: instant),
             resumesAt: record.outlooks.newest(by: instant)?.value.resumesAt
         )
     }

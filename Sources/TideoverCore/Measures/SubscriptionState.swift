@@ -30,11 +30,11 @@ extension Step {
     /// The state of the subscription; nil before it began, and for other kinds of purchases.
     var subscription: SubscriptionState? {
         guard let term, term.term.plan == .autoRenewable else { return nil }
-        let isCancelled = standing.willRenew == false
         switch phase {
         case .none: return nil
-        case .running where term.isTrial: return isCancelled ? .trialCancelled : .trial
-        case .running: return isCancelled ? .cancelled : .active
+        case .running where term.isTrial:
+            return willRenew(term) == false ? .trialCancelled : .trial
+        case .running: return standing.willRenew == false ? .cancelled : .active
         case .grace: return .grace
         case .hold: return .hold
         case .paused: return .paused

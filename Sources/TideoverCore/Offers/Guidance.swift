@@ -91,7 +91,8 @@ extension CustomerHistory {
         )
         switch kind {
         case .reEnableRenewal:
-            advice.chargedAt = standing.accessUntil
+            let charged = decisionBasis(of: standing, for: entitlement, at: instant)?.chargedUntil
+            advice.chargedAt = charged ?? standing.accessUntil
             advice.url = StoreLink.manage(standing, package: package)
         case .fixPayment: advice.url = StoreLink.payment(for: standing, package: package)
         case .resume: advice.url = StoreLink.manage(standing, package: package)
@@ -210,9 +211,13 @@ extension CustomerHistory {
         at instant: Instant
     ) -> MessageContext? {
         guard standing.lineage?.ownership == .purchased else { return nil }
-        guard let trial = standing.trial else {
-            guard advice?.kind == .reEnableRenewal else { return nil }
-            return standing.accessUntil.map { .cancelled(until: $0) }
+        let isOff = advice?.kind == .reEnableRenewal
+        guard isOff || standing.trial != nil else { return nil }
+        let decisionBasis = decisionBasis(of: standing, for: entitlement, at: instant)
+        let charged = decisionBasis?.chargedUntil
+        // A trial whose next period is charged already is not cancelled.
+        guard let trial = standing.trial, charged == nil || !isOff else {
+            return (charged ?? standing.accessUntil).map { .cancelled(until: $0) }
         }
         if standing.willRenew == false { return .trialCancelled(endsAt: trial.endsAt) }
         let renewal = renewal(of: standing, for: entitlement, at: instant)

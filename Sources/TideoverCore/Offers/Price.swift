@@ -46,8 +46,8 @@ extension DecisionBasis {
         case .term(let now):
             Renewal(
                 productId: now.nextProduct,
-                statedPrice: now.outlook?.value.renewalPrice,
-                isDiscounted: now.outlook?.value.offer != nil
+                statedPrice: now.chargeOutlook?.value.renewalPrice,
+                isDiscounted: now.chargeOutlook?.value.offer != nil
             )
         case .item(let now):
             Renewal(productId: now.nextProduct, statedPrice: now.statement?.renewalPrice)

@@ -26,6 +26,14 @@ enum DecisionBasis {
         }
     }
 
+    /// The end of a renewal that was charged before it begins; nil if there is none.
+    var chargedUntil: Instant? {
+        switch self {
+        case .term(let now): now.chargedRenewal?.end
+        case .item: nil
+        }
+    }
+
     /// Whether a pause is announced from the end of the term. A read of Google Play's states only
     /// one that has begun.
     var isPaused: Bool {

@@ -77,6 +77,22 @@ public final class LineageHistory: Sendable {
     /// Every term that a store or a relay reported directly.
     var seenTerms: [TermRecord] { play.map { terms + $0.periods } ?? terms }
 
+    /// Returns the renewal of a term's product that begins where the term ends, if it was reported
+    /// by an instant before that.
+    func announcedRenewal(of term: TermRecord, at instant: Instant) -> TermRecord? {
+        guard let end = term.end,
+            let start = announcements.next(after: instant, toldSince: .distantPast),
+            start.isWithin(Self.sameEnd, of: end)
+        else { return nil }
+        let renewal = terms[terms.endOfPrefix { $0.term.start < start }...].first {
+            $0.term.origin != .purchase
+        }
+        guard let renewal, renewal.term.start == start, renewal.firstTold <= instant,
+            renewal.rank >= term.rank, renewal.term.productId == term.term.productId
+        else { return nil }
+        return renewal
+    }
+
     func isPending(at instant: Instant) -> Bool {
         pending.contains { $0.isOpen(at: instant) }
     }

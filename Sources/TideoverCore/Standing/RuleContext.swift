@@ -272,12 +272,29 @@ struct RuleContext {
         }
     }
 
+    /// The renewal of the running term that was charged before it begins; nil if there is none. The
+    /// App Store charges up to a day ahead.
+    var chargedRenewal: TermRecord? {
+        guard isRunning, let term, !term.isUnseen, !isUpgradedAway, taken == nil,
+            let renewal = history.announcedRenewal(of: term, at: instant)
+        else { return nil }
+        return renewal.takenBack(at: instant, pace: history.pace) == nil ? renewal : nil
+    }
+
+    /// The newest outlook on the next charge. Once a renewal was charged, it is one on the renewal.
+    var chargeOutlook: Observation<Outlook>? {
+        guard let ahead = chargedRenewal?.outlooks.newest(by: instant),
+            ahead.rank >= outlook?.rank ?? ahead.rank
+        else { return outlook }
+        return ahead
+    }
+
     var nextProduct: String? {
-        outlook?.value.renewsInto ?? term?.term.productId
+        chargeOutlook?.value.renewsInto ?? term?.term.productId
     }
 
     /// Whether the next renewal is expected; false for products that never renew.
-    var willRenew: Bool? {
+    private func willRenew(_ outlook: Observation<Outlook>?) -> Bool? {
         if term?.term.plan == .nonRenewing || term?.entitlement != nil { return false }
         return outlook?.value.willRenew
     }
@@ -348,11 +365,12 @@ struct RuleContext {
         product: String? = nil
     ) -> Standing {
         let isHearsay = min(rank ?? .store, term?.rank ?? .store) < .store
+        let outlook = chargeOutlook
         return Standing(
             state,
             reason,
             accessUntil: until,
-            willRenew: willRenew,
+            willRenew: willRenew(outlook),
             confidence: isHearsay && confidence == .confirmed ? .presumed : confidence,
             rule: rule,
             of: subject(product),

@@ -58,6 +58,12 @@ final class Step: Sendable {
 
     /// The governing term, if the store itself reported it.
     var seenTerm: TermRecord? { term.flatMap { $0.isUnseen ? nil : $0 } }
+
+    /// Returns whether the governing term renews. The standing may be about the charge after it.
+    func willRenew(_ term: TermRecord) -> Bool? {
+        guard standing.lineage?.store != .googlePlay else { return standing.willRenew }
+        return term.outlooks.newest(by: from)?.value.willRenew
+    }
 }
 
 /// The complete past and expected steps of a lineage. Each uses the policy and the catalogue in

@@ -369,7 +369,7 @@ struct TransitionBuilder: Sendable {
     private mutating func watchRenewal(at step: Step) {
         // A prepaid plan never renews automatically, so no one switched it off.
         guard step.phase == .running, let term = step.seenTerm, term.term.plan == .autoRenewable,
-            let now = step.standing.willRenew
+            let now = step.willRenew(term)
         else { return }
         let isCancelled = renews != false && !now
         let isUncancelled = renews == false && now
