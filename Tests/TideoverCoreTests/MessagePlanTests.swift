@@ -185,6 +185,26 @@ import TideoverLives
         #expect(plan.due(at: asked + .days(3)) == [])
     }
 
+    @Test func `a trial whose higher price awaits consent is reminded of that`() {
+        var life = Life()
+        life.pay(
+            "1",
+            from: "2026-05-01",
+            to: "2026-05-04",
+            offer: StandingTests.trial,
+            origin: .purchase
+        )
+        var outlook = Outlook(renewalDate: "2026-05-04", productId: "monthly", willRenew: true)
+        outlook.priceIncreasePending = true
+        life.say(.outlook(outlook), at: "2026-05-01T12:00:00Z")
+        let plan = Self.plan(life, until: "2026-05-03")
+        #expect(
+            Self.lines(plan.open(at: "2026-05-03")) == [
+                "2026-05-01 priceConsent price.consent", "2026-05-02 trialEnding price.consent",
+            ]
+        )
+    }
+
     @Test func `a family member has no plan, nor has a customer with another purchase`() {
         #expect(Self.plan(Self.failing().shared, until: Self.failed) == .none)
         var other = Life("2000")

@@ -177,6 +177,21 @@ import TideoverLives
         #expect(days == .number(3))
     }
 
+    @Test func `a trial whose higher price awaits consent has no price and no promise`() throws {
+        var life = trial(renews: true)
+        var outlook = Outlook(renewalDate: Self.end, productId: "monthly", willRenew: true)
+        outlook.priceIncreasePending = true
+        life.say(.outlook(outlook), at: "2026-05-02")
+        #expect(try key(life, at: "2026-05-02") == .priceConsent)
+        #expect(try key(life, at: Self.end.justBefore) == .priceConsent)
+        outlook.willRenew = false
+        life.say(.outlook(outlook), at: "2026-05-02T12:00:00Z")
+        #expect(try key(life, at: "2026-05-03") == .trialCancelled)
+        (outlook.willRenew, outlook.priceIncreasePending) = (true, false)
+        life.say(.outlook(outlook), at: "2026-05-03T12:00:00Z")
+        #expect(try key(life, at: "2026-05-03T13:00:00Z") == .trialEnding)
+    }
+
     @Test func `a trial that is cancelled after its first charge goes on to the paid end`() throws {
         var life = trial(renews: true)
         let charged: Instant = "2026-05-03T06:00:00Z"

@@ -326,8 +326,7 @@ struct Reply {
         let renews = "It \(verb) on \(day(end))\(condition)."
         guard standing.awaitsConsent else { return [renews] }
         let purchaser = isShared ? "its purchaser accepts" : "you accept"
-        // On Google Play a higher price may be charged from a later renewal on.
-        guard let later = newPriceFrom, later > end, day(later) != day(end) else {
+        guard let later = decisionBasis?.laterPrice(than: end) else {
             return [
                 "It \(verb) on \(day(end)) only if \(purchaser) the higher price in the store; "
                     + "otherwise it ends then."
@@ -338,11 +337,6 @@ struct Reply {
             "From \(day(later)) it continues only if \(purchaser) the higher price in the store; "
                 + "otherwise it ends then.",
         ]
-    }
-
-    private var newPriceFrom: Instant? {
-        guard case .item(let now) = decisionBasis else { return nil }
-        return now.statement?.item?.priceChange?.chargedFrom
     }
 
     /// Returns the start of a sentence about a seen term.

@@ -220,7 +220,11 @@ extension CustomerHistory {
             return (charged ?? standing.accessUntil).map { .cancelled(until: $0) }
         }
         if standing.willRenew == false { return .trialCancelled(endsAt: trial.endsAt) }
-        let renewal = renewal(of: standing, for: entitlement, at: instant)
+        // Without consent nothing is charged, neither the higher price nor the former one.
+        if standing.awaitsConsent, decisionBasis?.laterPrice(than: trial.endsAt) == nil {
+            return .priceConsent
+        }
+        let renewal = decisionBasis?.renewal ?? Renewal()
         let price = renewal.price(in: catalogue.value(at: instant))
         if trial.urgent { return .trialEnding(endsAt: trial.endsAt, price: price) }
         return .trialRunning(

@@ -51,6 +51,16 @@ enum DecisionBasis {
         }
     }
 
+    /// Returns when a changed price is charged first, if that is with a later renewal than the one
+    /// due at an instant. Google Play states it; the App Store charges it with the next renewal.
+    func laterPrice(than due: Instant) -> Instant? {
+        guard case .item(let now) = self,
+            let first = now.statement?.item?.priceChange?.chargedFrom,
+            first >= due + history.pace.scale(.days(1))
+        else { return nil }
+        return first
+    }
+
     /// Returns whether it renews into a product that does not unlock the entitlement. An ID of
     /// Google Play may lack the base plan.
     func isLosing(_ entitlement: String, _ standing: Standing, in catalogue: Catalogue) -> Bool {

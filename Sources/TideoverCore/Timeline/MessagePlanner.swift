@@ -178,13 +178,26 @@ private struct MessagePlanner {
                 productId: deadline.productId,
                 entitlements: steps.entitlements(of: step.standing, at: deadline.at),
                 screen: isTrial
-                    ? .trialEnding(endsAt: reminder.endsAt, price: nil)
+                    ? trialScreen(step, reminder)
                     : isChanging(step, at: deadline.at)
                         ? .graceChanging : .grace(until: reminder.endsAt),
                 failedAt: isTrial
                     ? nil : steps.all.lastIndex { $0.from <= deadline.at }.map(failure)
             )
         }
+    }
+
+    /// Returns the screen of a trial that ends soon. Without consent to a higher price, it does not
+    /// become a paid subscription.
+    private func trialScreen(_ step: Step, _ reminder: Reminder) -> MessageContext {
+        let at = reminder.deadline.at
+        let policy = steps.policy.value(at: at)
+        let decided = steps.history.decision(at: at, policy: policy) { _ in true }
+        let isDecidedByConsent =
+            step.isAwaitingConsent
+            && decided?.decisionBasis.laterPrice(than: reminder.endsAt) == nil
+        return isDecidedByConsent
+            ? .priceConsent : .trialEnding(endsAt: reminder.endsAt, price: nil)
     }
 
     /// Recoveries, and cleanups of purchases that have ended or will not renew.
