@@ -555,6 +555,15 @@ import TideoverLives
         return life
     }
 
+    @Test func `a failed payment has its words, although a later purchase is paused`() throws {
+        var failed = Life()
+        failed.term("1", from: "2026-04-20", to: "2026-05-20", origin: .purchase)
+        failed.outlook(end: "2026-05-20", signed: "2026-05-20", retrying: true)
+        let guidance = try Self.guidance([failed, PlayStandingTests.paused()], at: "2026-06-10")
+        #expect(guidance.advice?.kind == .fixPayment)
+        #expect(guidance.wording?.screen == .hold)
+    }
+
     @Test func `no purchase is advised while one waits for approval`() throws {
         var life = Life.play()
         life.read(.pending, until: nil, at: "2026-05-01", started: nil)

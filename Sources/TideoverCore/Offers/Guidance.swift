@@ -160,10 +160,11 @@ extension CustomerHistory {
         case .active: return activeScreen(for: entitlement, standing, advice, at: instant)
         case .grace:
             return isShared ? .graceShared : graceScreen(for: entitlement, standing, at: instant)
-        case .hold where standing.isPaused: return .paused
+        case .hold where standing.isPaused && advice?.kind != .fixPayment: return .paused
         case .hold:
             guard advice?.kind == .fixPayment else { return .holdShared }
-            return holdScreen(for: entitlement, standing, at: instant)
+            // Another purchase may be the one that waits for its payment.
+            return holdScreen(for: entitlement, counsel.advice?.about ?? standing, at: instant)
         case .expired, .never:
             if advice?.kind == .wait { return counsel.isPending ? .pending : .unconfirmed }
             guard standing.state == .expired else { return nil }
