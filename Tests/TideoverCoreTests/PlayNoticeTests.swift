@@ -156,4 +156,62 @@ import TideoverLives
         life.read(.active, until: "2026-07-01", at: "2026-06-12", order: "GPA.1..0")
         #expect(life.told("2026-06-12") == "active paid in-term confirmed")
     }
+    /// A read of two products, the second of which is not owned yet or to be removed.
+    private static func pair(_ first: PlayItem, _ second: PlayItem) -> Life {
+        var life = Life.play()
+        life.read(
+            PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: "2026-05-10",
+                state: .active,
+                items: [first, second],
+                startedAt: bought
+            ),
+            at: "2026-05-10"
+        )
+        return life
+    }
+
+    @Test(arguments: [PlayNotice.Kind.renewed, .recovered])
+    func `an announced renewal behind a deferred replacement is of the new product`(
+        kind: PlayNotice.Kind
+    ) {
+        var life = Self.pair(
+            PlayItem(
+                productId: "play",
+                expiresAt: Self.end,
+                plan: .autoRenewing(isOn: true),
+                replacement: "play.extra"
+            ),
+            PlayItem(productId: "play.extra", expiresAt: nil, plan: .autoRenewing(isOn: true))
+        )
+        life.notice(kind, at: Self.end)
+        #expect(life.told("2026-06-10") == Self.inTerm)
+        #expect(life.standing("2026-06-10").productId == "play.extra")
+        #expect(life.standing("2026-06-10").accessUntil == "2026-07-01")
+        // The next renewal is of the new product too.
+        life.notice(.renewed, at: "2026-07-01")
+        #expect(life.standing("2026-07-10").productId == "play.extra")
+        #expect(life.standing("2026-07-10").accessUntil == "2026-08-01")
+    }
+
+    @Test func `an announced renewal extends no product that was to be removed`() {
+        let play = PlayItem(
+            productId: "play",
+            expiresAt: Self.end,
+            plan: .autoRenewing(isOn: true)
+        )
+        var extra = play
+        extra.productId = "play.extra"
+        extra.isRemovedAtExpiry = true
+        var life = Self.pair(play, extra)
+        life.notice(.renewed, at: Self.end)
+        let history = SnapshotTests.history([life])
+        func told(_ entitlement: String, _ instant: Instant) -> String? {
+            history.snapshot(at: instant)[entitlement]?.standing.told
+        }
+        #expect(told("archive", "2026-05-31") == "active paid in-term confirmed")
+        #expect(told("premium", "2026-06-10") == Self.inTerm)
+        #expect(told("archive", "2026-06-10") == "expired changedProduct in-term presumed")
+    }
 }

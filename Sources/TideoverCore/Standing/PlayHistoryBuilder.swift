@@ -389,13 +389,31 @@ struct PlayObservation: Sendable {
         guard let state = notice.value.kind.state(after: previous?.state) else { return nil }
         self.state = state
         let at = notice.assertedAt
+        if notice.value.kind.isRenewal { makeDeferredChanges() }
         for position in items.indices {
             items[position].follow(notice.value.kind, at: at) { period($0, at) }
         }
     }
+
+    /// Makes the changes that the last read announced for the renewal: a replaced product becomes
+    /// its successor, and a product to be removed is gone.
+    private mutating func makeDeferredChanges() {
+        let renewed = items.filter { !$0.isRemovedAtExpiry }.map { item in
+            guard var next = successor(of: item) else { return item }
+            next.expiresAt = item.expiresAt
+            return next
+        }
+        guard !renewed.isEmpty else { return }
+        awaited = Set(renewed.map(\.productId)).subtracting(items.map(\.productId))
+        items = renewed
+        unbegun = []
+    }
 }
 
 extension PlayNotice.Kind {
+    /// Whether it announces the payment of a new period of a known subscription.
+    fileprivate var isRenewal: Bool { self == .renewed || self == .recovered }
+
     /// Returns the state that a notification of this kind announces; nil if it announces none.
     fileprivate func state(
         after previous: PlaySubscription.State?
