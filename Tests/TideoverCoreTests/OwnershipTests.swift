@@ -49,6 +49,50 @@ import TideoverCore
         #expect(owners([after, before], at: [150]) == ["ben"])
     }
 
+    private func read(
+        _ token: String,
+        _ state: PlaySubscription.State,
+        of customer: String,
+        replaces: String? = nil,
+        said: Int64
+    ) -> Fact {
+        let said = Instant(millisecondsSince1970: said)
+        let read = PlaySubscription(
+            token: PlayToken(token),
+            askedAt: said,
+            state: state,
+            startedAt: state == .active ? said : nil,
+            replaces: replaces.map { PlayToken($0) },
+            accountId: CustomerID(customer)
+        )
+        return Fact(
+            lineage: Lineage(store: .googlePlay, environment: .production, id: "a"),
+            assertion: .playSubscription(read),
+            effectiveAt: said,
+            assertedAt: said,
+            learnedAt: said,
+            source: .playAPI,
+            evidence: EvidenceID(hex: "\(token)-\(said.millisecondsSince1970)")
+        )
+    }
+
+    @Test(arguments: [PlaySubscription.State.pendingCancelled, .unrecognised("SOON"), .active])
+    func `a replacement names the owner of its chain once it is paid`(
+        state: PlaySubscription.State
+    ) {
+        let facts = [
+            read("a", .active, of: "anna", said: 100),
+            read("b", .pending, of: "ben", replaces: "a", said: 200),
+            read("b", state, of: "ben", replaces: "a", said: 300),
+        ]
+        let last = state == .active ? "ben" : "anna"
+        #expect(owners(facts) == [nil, "anna", "anna", last])
+    }
+
+    @Test func `a first purchase names its owner also before it is paid`() {
+        #expect(owners([read("a", .pending, of: "anna", said: 100)], at: [150]) == ["anna"])
+    }
+
     @Test func `a repeated owner adds no entry`() {
         let facts = [
             term("1", from: 100, to: "anna", said: 100), term("1", from: 100, to: "ben", said: 200),

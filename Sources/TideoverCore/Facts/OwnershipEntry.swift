@@ -184,7 +184,9 @@ extension Fact {
         switch assertion {
         case .term(let term): claim(of: term.accountToken, from: term.start)
         case .playSubscription(let read):
-            claim(of: read.accountId, from: read.startedAt ?? assertedAt)
+            // The token it is to replace may belong to another customer until it is paid.
+            read.replaces != nil && !read.state.isPaid
+                ? nil : claim(of: read.accountId, from: read.startedAt ?? assertedAt)
         case .playPurchase(let read):
             claim(of: read.accountId, from: read.completedAt ?? assertedAt)
         case .grant(let grant): claim(of: grant.customer, from: grant.start, .granted)

@@ -294,6 +294,9 @@ extension PlaySubscription {
 extension PlaySubscription.State {
     /// Whether the first payment was outstanding.
     var isUnpaid: Bool { self == .pending || self == .pendingCancelled }
+
+    /// Whether it was ever paid, or a trial started; false if that is not known.
+    var isPaid: Bool { !isUnpaid && unrecognisedValue == nil }
 }
 
 extension PlayNotice.Kind {
