@@ -768,6 +768,81 @@ import TideoverLives
         #expect(life.told("2026-05-11") == "expired refunded expired confirmed")
     }
 
+    // MARK: Several products in one one-time purchase
+
+    /// A lifetime, a pass and coins that were bought together.
+    private static func together(_ changed: [PlayPurchase.Item]..., void: Instant? = nil) -> Life {
+        var life = Life.play()
+        life.catalogue.products["themes"] = Product(
+            entitlements: ["archive"],
+            kind: .nonConsumable
+        )
+        if let void {
+            let order = PlayVoidedOrder(token: PlayToken("p"), date: void, isPartial: true)
+            life.say(.playVoidedOrder(order), at: void)
+        }
+        let first = ["coins", "pass", "themes"].map {
+            PlayPurchase.Item(productId: $0, quantity: 1, refundableQuantity: 1)
+        }
+        for (day, items) in ([first] + changed).enumerated() {
+            let asked = start + .days(Int64(10 * day)) + .seconds(5)
+            let read = PlayPurchase(
+                token: PlayToken("p"),
+                askedAt: asked,
+                state: .purchased,
+                items: items,
+                orderId: "GPA.9",
+                completedAt: start
+            )
+            life.say(.playPurchase(read), at: asked)
+        }
+        return life
+    }
+
+    private static func snapshot(of life: Life, _ instant: Instant) -> Snapshot {
+        AdviceTests.history([life], catalogue: life.catalogue).snapshot(at: instant)
+    }
+
+    private static func told(_ life: Life, _ entitlement: String, _ instant: Instant) -> String? {
+        snapshot(of: life, instant)[entitlement]?.standing.told
+    }
+
+    @Test func `each product of a one-time purchase has its own standing`() {
+        let life = Self.together()
+        #expect(Self.told(life, "premium", "2026-05-10") == "active prepaid in-term confirmed")
+        #expect(Self.told(life, "archive", "2026-05-10") == "active lifetime in-term confirmed")
+        #expect(Self.told(life, "premium", "2026-06-10") == "expired ended ended confirmed")
+        #expect(Self.told(life, "archive", "2026-06-10") == "active lifetime in-term confirmed")
+        #expect(Self.told(life, "basics", "2026-05-10")?.hasPrefix("never notEntitled") == true)
+        let ahead = Self.snapshot(of: life, "2026-05-10")
+        #expect(ahead["premium"]?.accessUntil == "2026-05-31")
+        #expect(ahead["archive"]?.accessUntil == nil)
+    }
+
+    @Test func `a product of a one-time purchase that is used up ends no other`() {
+        let life = Self.together([
+            PlayPurchase.Item(productId: "coins", isConsumed: true),
+            PlayPurchase.Item(productId: "pass"), PlayPurchase.Item(productId: "themes"),
+        ])
+        #expect(Self.told(life, "premium", "2026-05-20") == "active prepaid in-term confirmed")
+        #expect(Self.told(life, "archive", "2026-05-20") == "active lifetime in-term confirmed")
+    }
+
+    @Test func `a refund of one product of a one-time purchase takes no other back`() {
+        let void: Instant = "2026-05-09"
+        let refunded = Self.together(
+            [
+                PlayPurchase.Item(productId: "coins", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "pass", quantity: 1),
+                PlayPurchase.Item(productId: "themes", quantity: 1, refundableQuantity: 1),
+            ],
+            void: void
+        )
+        let day: Instant = "2026-05-20"
+        #expect(Self.told(refunded, "premium", day) == "expired refunded revoked confirmed")
+        #expect(Self.told(refunded, "archive", day) == "active lifetime in-term confirmed")
+    }
+
     // MARK: Unreachable store
 
     @Test func `without the store access lasts as long as the policy states`() {

@@ -217,8 +217,8 @@ public struct CustomerHistory: Sendable {
         )
     }
 
-    /// Returns the same. Outside Google Play it is the lineage's own standing, narrowed to the
-    /// entitlement.
+    /// Returns the same. A lineage whose products have no standings of their own has one standing,
+    /// which is narrowed to the entitlement.
     private func standing(
         of entitlement: String,
         at position: Int,
@@ -226,7 +226,7 @@ public struct CustomerHistory: Sendable {
         _ own: inout OwnStandings
     ) -> Standing? {
         let history = lineageRecords[position].history
-        guard history.play == nil else { return standing(of: entitlement, at: position, instant) }
+        guard !history.hasItems else { return standing(of: entitlement, at: position, instant) }
         let standing = own.standing(at: position, instant) {
             guard identity.owns(lineageRecords[position].owners, at: instant) else { return nil }
             return history.standing(at: instant, policy: policy.value(at: instant))

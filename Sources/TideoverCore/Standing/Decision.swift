@@ -109,17 +109,20 @@ extension LineageHistory {
     /// The candidate standings at an instant; one of them is the best.
     private struct Candidates {
         /// The standing of the governing term, if there is one or no subscription on Google Play is
-        /// known.
-        let byTerm: (standing: Standing, now: RuleContext)?
+        /// known; those of the products of a purchase of several.
+        let byTerm: [(standing: Standing, now: RuleContext)]
         let items: [PlayHistory.Candidate]
     }
 
     private func candidates(at instant: Instant, policy: Policy) -> Candidates {
         let isOfTerms = play == nil || !terms.isEmpty || hasWords
-        return Candidates(
-            byTerm: isOfTerms ? RuleContext.decide(self, at: instant, policy: policy) : nil,
-            items: play?.candidates(at: instant, in: self, policy: policy) ?? []
-        )
+        let items = play?.candidates(at: instant, in: self, policy: policy) ?? []
+        guard bundle.isEmpty else {
+            let byTerm = RuleContext.decideBundle(self, at: instant, policy: policy)
+            return Candidates(byTerm: byTerm, items: items)
+        }
+        let governing = isOfTerms ? [RuleContext.decide(self, at: instant, policy: policy)] : []
+        return Candidates(byTerm: governing, items: items)
     }
 
     private func best(
@@ -128,7 +131,12 @@ extension LineageHistory {
         where isMeant: (Standing) -> Bool
     ) -> (standing: Standing, decisionBasis: DecisionBasis)? {
         let read = PlayHistory.best(of: candidates.items, where: isMeant)
-        guard let told = candidates.byTerm, isMeant(told.standing) else {
+        var meant: (standing: Standing, now: RuleContext)?
+        for candidate in candidates.byTerm where isMeant(candidate.standing) {
+            if let best = meant, !candidate.standing.isBetter(than: best.standing) { continue }
+            meant = candidate
+        }
+        guard let told = meant else {
             return read.map { ($0.standing, .item($0.now)) }
         }
         let decisionBasis = DecisionBasis.term(told.now)
@@ -164,7 +172,7 @@ extension LineageHistory {
         policy: Policy,
         catalogue: Catalogue
     ) -> Standing {
-        guard play != nil else {
+        guard hasItems else {
             let standing = standing(at: instant, policy: policy)
             return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
         }

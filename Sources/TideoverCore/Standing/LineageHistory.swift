@@ -13,6 +13,9 @@ public final class LineageHistory: Sendable {
     let hasWords: Bool
     /// The subscription on Google Play; nil for every other lineage.
     let play: PlayHistory?
+    /// The products of a one-time purchase of several on Google Play, which count beside each
+    /// other; empty for every other lineage.
+    let bundle: [String]
     /// Purchases that waited for approval or payment, by when they were reported.
     let pending: [PendingSpan]
     let inquiries: InquiryLog
@@ -58,6 +61,7 @@ public final class LineageHistory: Sendable {
         let pace: Pace =
             isReal ? .real : .slower(builder.pace(of: terms, isShared: isShared), play.pace)
         self.play = play.history(pace: pace)
+        bundle = self.play == nil ? builder.purchases.bundle : []
         pending = (builder.pendingSpans(terms) + (self.play?.pending ?? [])).sorted {
             ($0.since, $0.id) < ($1.since, $1.id)
         }
@@ -92,6 +96,9 @@ public final class LineageHistory: Sendable {
         else { return nil }
         return renewal
     }
+
+    /// Whether its products have standings of their own.
+    var hasItems: Bool { play != nil || !bundle.isEmpty }
 
     func isPending(at instant: Instant) -> Bool {
         pending.contains { $0.isOpen(at: instant) }

@@ -15,6 +15,13 @@ struct PlayPurchases {
         notices.append(Observation(notice, of: fact))
     }
 
+    /// The products of a purchase of several, in order; none of a purchase of one.
+    var bundle: [String] {
+        let products = reads.filter { $0.value.items.count > 1 }
+            .flatMap { $0.value.items.map(\.productId) }
+        return Set(products).sorted()
+    }
+
     // MARK: As terms
 
     func words(

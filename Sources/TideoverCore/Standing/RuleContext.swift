@@ -50,6 +50,22 @@ struct RuleContext {
         return now.covered(instead: standing) ?? (standing, now)
     }
 
+    /// Returns the standing of each product of a purchase of several at an instant.
+    static func decideBundle(
+        _ history: LineageHistory,
+        at instant: Instant,
+        policy: Policy
+    ) -> [(standing: Standing, now: RuleContext)] {
+        history.bundle.map { product in
+            let begun = history.terms.filter {
+                $0.term.productId == product && $0.effectiveStart <= instant
+            }
+            let term = begun.last { $0.rank == .store } ?? begun.last
+            let now = RuleContext(history, instant, PolicyLengths(policy), term)
+            return (TermRule.standing(now), now)
+        }
+    }
+
     /// Returns the standing of another transaction that covers the instant, if the governing term
     /// gives no access.
     ///

@@ -133,7 +133,7 @@ struct LineageSteps: Sendable {
 
     /// Returns the standing for one entitlement from a step on.
     func answer(of entitlement: String, from step: Step) -> Answer {
-        guard history.play == nil else {
+        guard !history.hasItems else {
             return Answer(from: step.from, standing: standing(of: entitlement, at: step.from))
         }
         let standing = history.narrowed(
