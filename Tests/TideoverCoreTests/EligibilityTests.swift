@@ -250,6 +250,27 @@ import TideoverLives
         #expect(history.introductoryEligibility(in: "pro", at: "2026-05-10") == eligibility)
     }
 
+    @Test(
+        arguments: [(.freeTrial, .unknown), (.introductory, .eligible), (.base, .eligible)]
+            as [(PlayItem.Phase, IntroductoryEligibility)]
+    )
+    func `whether a trial by a code of Google Play excludes another one is unknown`(
+        phase: PlayItem.Phase,
+        eligibility: IntroductoryEligibility
+    ) {
+        var life = Life.play()
+        life.read(
+            .active,
+            until: "2026-06-01",
+            at: "2026-05-01",
+            phase: phase,
+            code: PlayItem.PromotionCode(),
+            order: "GPA.1"
+        )
+        let history = AdviceTests.history([life], catalogue: life.catalogue)
+        #expect(history.introductoryEligibility(in: "pro", at: "2026-05-10") == eligibility)
+    }
+
     // MARK: Groups
 
     private static func foreign(_ offer: Offer?, storesGroup: String?) -> Life {

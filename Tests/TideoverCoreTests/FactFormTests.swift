@@ -100,6 +100,7 @@ import TideoverLives
                 expiresAt: "2026-06-01",
                 plan: .autoRenewing(isOn: true),
                 phase: .freeTrial,
+                promotionCode: PlayItem.PromotionCode(text: "SPRING"),
                 orderId: "GPA.1..0",
                 price: Money(milliunits: 9990, currency: "USD"),
                 replacement: "basic",

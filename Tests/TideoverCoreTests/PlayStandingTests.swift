@@ -119,6 +119,28 @@ import TideoverLives
         #expect(life.standing("2026-05-10").reason.rawValue == reason)
     }
 
+    /// The store states the code in every later period, too.
+    @Test(
+        arguments: [
+            (.freeTrial, "trial", .freeTrial), (.introductory, "offer", nil), (.base, "paid", nil),
+        ] as [(PlayItem.Phase, String, Offer.Discount?)]
+    )
+    func `a promotion code of the signup makes its discounts offers of a code`(
+        phase: PlayItem.Phase,
+        reason: String,
+        discount: Offer.Discount?
+    ) {
+        for text in ["SPRING", nil] {
+            var life = Life.play()
+            let code = PlayItem.PromotionCode(text: text)
+            life.read(.active, until: Self.end, at: Self.start, phase: phase, code: code)
+            #expect(life.standing("2026-05-10").reason.rawValue == reason)
+            let expected = Offer(kind: .code, discount: discount, identifier: text)
+            let bought = life.history.purchases(by: "2026-05-10")
+            #expect(bought.map(\.offer) == [phase == .base ? nil : expected])
+        }
+    }
+
     @Test func `a price increase awaiting consent is reported`() {
         var life = Life.play()
         var item = PlayItem(

@@ -18,8 +18,8 @@ struct DiscoveryTests {
                 // The subscriber through a newspaper's page; personal data.
                 "subscribeWithGoogleInfo", "kind",
                 "canceledStateContext.userInitiatedCancellation.cancelSurveyResult.reasonUserInput",
-                // The origin of a promotion, and the item that was replaced.
-                "lineItems.signupPromotion", "lineItems.itemReplacement",
+                // The item that was replaced.
+                "lineItems.itemReplacement",
             ]
         )
     }

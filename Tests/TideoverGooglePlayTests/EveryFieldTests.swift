@@ -77,7 +77,7 @@ import TideoverJSON
                 ],
                 "offerPhase": ["basePrice": [:]],
                 "deferredItemReplacement": ["productId": "other"], "deferredItemRemoval": [:],
-                "signupPromotion": ["oneTimeCode": [:]],
+                "signupPromotion": ["vanityCode": ["promotionCode": "SPRING"]],
             ]
         ],
     ]
@@ -159,7 +159,7 @@ import TideoverJSON
                 "subscription",
                 subscription,
                 unread: [
-                    "kind", "lineItems.signupPromotion",
+                    "kind",
                     "canceledStateContext.userInitiatedCancellation.cancelSurveyResult"
                         + ".reasonUserInput",
                 ],

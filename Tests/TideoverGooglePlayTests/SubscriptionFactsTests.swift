@@ -142,6 +142,25 @@ struct SubscriptionFactsTests {
 
     @Test(
         arguments: [
+            (["oneTimeCode": [:]], PlayItem.PromotionCode()),
+            (["vanityCode": ["promotionCode": "SPRING"]], PlayItem.PromotionCode(text: "SPRING")),
+            (["vanityCode": ["promotionCode": "a\0b"]], PlayItem.PromotionCode()),
+            (["raffle": [:]], nil), ([:], nil),
+        ] as [(JSONObject, PlayItem.PromotionCode?)]
+    )
+    func `a promotion code of the signup is read`(
+        promotion: JSONObject,
+        expected: PlayItem.PromotionCode?
+    ) throws {
+        let changes: JSONObject = ["signupPromotion": .object(promotion)]
+        #expect(try item(changes).promotionCode == expected)
+        let words = try FakeStore.read(FakeStore.subscription(item: changes)).unrecognised
+        let isUnknown = promotion["raffle"] != nil
+        #expect(words == (isUnknown ? [.init(field: "signupPromotion", value: "raffle")] : []))
+    }
+
+    @Test(
+        arguments: [
             (["userInitiatedCancellation": ["cancelTime": "2026-05-10T00:00:00Z"]], .customer),
             (["systemInitiatedCancellation": [:]], .system),
             (["developerInitiatedCancellation": [:]], .developer),

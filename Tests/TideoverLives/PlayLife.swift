@@ -18,6 +18,7 @@ extension Life {
         product: String = "play",
         plan: PlayItem.Plan = .autoRenewing(isOn: true),
         phase: PlayItem.Phase? = .base,
+        code: PlayItem.PromotionCode? = nil,
         order: String? = nil,
         started: Instant? = "2026-05-01",
         replaces: String? = nil,
@@ -31,6 +32,7 @@ extension Life {
             expiresAt: expiry,
             plan: plan,
             phase: phase,
+            promotionCode: code,
             orderId: order,
             replacement: replacement
         )

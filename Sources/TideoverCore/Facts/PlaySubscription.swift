@@ -109,6 +109,8 @@ public struct PlayItem: Hashable, Sendable {
     public var expiresAt: Instant?
     public var plan: Plan
     public var phase: Phase?
+    /// The promotion code that the customer redeemed at signup; nil without one.
+    public var promotionCode: PromotionCode?
     /// The latest paid order.
     public var orderId: String?
     /// The current price of each renewal, if stated.
@@ -127,6 +129,7 @@ public struct PlayItem: Hashable, Sendable {
         expiresAt: Instant?,
         plan: Plan,
         phase: Phase? = nil,
+        promotionCode: PromotionCode? = nil,
         orderId: String? = nil,
         price: Money? = nil,
         replacement: String? = nil,
@@ -140,6 +143,7 @@ public struct PlayItem: Hashable, Sendable {
         self.expiresAt = expiresAt
         self.plan = plan
         self.phase = phase
+        self.promotionCode = promotionCode
         self.orderId = orderId
         self.price = price
         self.replacement = replacement
@@ -161,6 +165,15 @@ public struct PlayItem: Hashable, Sendable {
     public enum Phase: Hashable, Sendable {
         case base, freeTrial, introductory, proration
         case unrecognised(String)
+    }
+
+    /// A promotion code. The store states the text only of a code for many customers.
+    public struct PromotionCode: Hashable, Sendable {
+        public var text: String?
+
+        public init(text: String? = nil) {
+            self.text = text
+        }
     }
 
     /// A change of price, and whether it awaits the customer's consent.

@@ -42,6 +42,7 @@ extension PlayItem: FormObject {
             expiresAt: try fields.optional("expiresAt", item?.expiresAt),
             plan: try Plan.form(&fields, item?.plan),
             phase: try fields.optional("phase", item?.phase),
+            promotionCode: try fields.optional("promotionCode", item?.promotionCode),
             orderId: try fields.optional("orderId", item?.orderId),
             price: try fields.optional("price", item?.price),
             replacement: try fields.optional("replacement", item?.replacement),
@@ -88,6 +89,15 @@ extension PlayItem.Plan {
         ) throws(Fields.Failure) -> Self {
             Self(extendableFrom: try fields.optional("extendableFrom", prepaid?.extendableFrom))
         }
+    }
+}
+
+extension PlayItem.PromotionCode: FormObject {
+    package static func form<Fields: FormFields>(
+        _ fields: inout Fields,
+        _ code: Self?
+    ) throws(Fields.Failure) -> Self {
+        Self(text: try fields.optional("text", code?.text))
     }
 }
 

@@ -174,6 +174,7 @@ extension LineageHistory {
         if isUsed { return .used }
         let isClear = inGroup.allSatisfy {
             groups.isSame(group, as: $0.term) == true && $0.isWithoutIntroduction
+                && !isTrialByCode($0.term)
         }
         return isClear && isWhole(subscribed, by: instant) ? .eligible : .unknown
     }
@@ -185,14 +186,19 @@ extension LineageHistory {
         let begun = seenTerms.filter { $0.term.plan == .autoRenewable && $0.term.start <= instant }
         guard let last = begun.last else { return nil }
         let used = begun.first { $0.term.offer?.kind == .introductory }
-        if used == nil, begun.allSatisfy(\.isWithoutIntroduction), isWhole(begun, by: instant) {
-            return nil
-        }
+        let isClear = begun.allSatisfy { $0.isWithoutIntroduction && !isTrialByCode($0.term) }
+        if used == nil, isClear, isWhole(begun, by: instant) { return nil }
         return AccountOffer(
             store: lineage.store,
             productId: (used ?? last).term.productId,
             isUsed: used != nil
         )
+    }
+
+    /// Whether it is a trial by a promotion code of Google Play. The store does not document
+    /// whether the customer can have another trial afterwards.
+    private func isTrialByCode(_ term: Term) -> Bool {
+        lineage.store == .googlePlay && term.offer?.kind == .code && term.offer?.isTrial == true
     }
 
     /// Whether no term is missing. The first is a purchase, and each renewal continues at the end

@@ -423,14 +423,19 @@ extension PlayItem.Plan {
 }
 
 extension PlayItem {
-    /// The discount of the current phase.
+    /// The discount of the current phase. The store also states the promotion code of the signup
+    /// after the discounts that it gave.
     fileprivate var offer: Offer? {
+        let discount: Offer.Discount?
         switch phase {
-        case .freeTrial:
-            Offer(kind: .introductory, discount: .freeTrial, identifier: offerId)
-        case .introductory: Offer(kind: .introductory, identifier: offerId)
-        case .base, .proration, .unrecognised, nil: nil
+        case .freeTrial: discount = .freeTrial
+        case .introductory: discount = nil
+        case .base, .proration, .unrecognised, nil: return nil
         }
+        guard let promotionCode else {
+            return Offer(kind: .introductory, discount: discount, identifier: offerId)
+        }
+        return Offer(kind: .code, discount: discount, identifier: promotionCode.text)
     }
 }
 

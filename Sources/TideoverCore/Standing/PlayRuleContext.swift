@@ -164,7 +164,7 @@ struct PlayRuleContext {
         guard let item = statement?.item else { return .paid }
         switch item.phase {
         case .freeTrial: return .trial
-        case .introductory: return .introductory
+        case .introductory: return item.promotionCode == nil ? .introductory : .offer
         case .base, .proration: return .paid
         case .unrecognised, nil: return item.offerId == nil ? .paid : .offer
         }

@@ -13,6 +13,7 @@ extension PlayItem {
             expiresAt: item.expiryTime,
             plan: Plan(item.plan),
             phase: item.offerPhase.map(Phase.init),
+            promotionCode: item.signupPromotion.flatMap(PromotionCode.init),
             orderId: item.latestSuccessfulOrderId ?? older,
             price: item.renewing?.recurringPrice,
             replacement: item.deferredReplacementProductId,
@@ -58,6 +59,9 @@ extension SubscriptionPurchaseV2.LineItem {
             words.append(Unrecognised(field: "offerPhase", value: name))
         case .base, .freeTrial, .introductory, nil: break
         }
+        if case .unrecognised(let name) = signupPromotion {
+            words.append(Unrecognised(field: "signupPromotion", value: name))
+        }
         return words
     }
 }
@@ -83,6 +87,18 @@ extension PlayItem.Phase {
             case .proration: .proration
             case .unrecognised(let name): .unrecognised(name)
             }
+    }
+}
+
+extension PlayItem.PromotionCode {
+    /// Nil for a promotion that this version does not know. A code that cannot be stored has no
+    /// text.
+    fileprivate init?(_ promotion: SubscriptionPurchaseV2.SignupPromotion) {
+        switch promotion {
+        case .oneTimeCode: self.init()
+        case .vanityCode(let code): self.init(text: code.flatMap { $0.isStorableName ? $0 : nil })
+        case .unrecognised: return nil
+        }
     }
 }
 

@@ -10,6 +10,8 @@ extension SubscriptionPurchaseV2 {
         package let plan: Plan?
         package let offerDetails: OfferDetails?
         package let offerPhase: OfferPhase?
+        /// The promotion that was applied at signup.
+        package let signupPromotion: SignupPromotion?
         /// The product that replaces it at its expiry.
         package let deferredReplacementProductId: String?
         /// Whether the item is removed at its expiry.
@@ -81,6 +83,16 @@ extension SubscriptionPurchaseV2 {
         package let offerTags: [String]
     }
 
+    /// A promotion code that the customer redeemed.
+    package enum SignupPromotion: Hashable, Sendable {
+        /// A code for one customer, which the store does not state.
+        case oneTimeCode
+        /// A code for many customers.
+        case vanityCode(promotionCode: String?)
+        /// A promotion that this version does not know.
+        case unrecognised(String)
+    }
+
     /// The type of the current period.
     package enum OfferPhase: Hashable, Sendable {
         case base, freeTrial, introductory
@@ -109,6 +121,9 @@ extension SubscriptionPurchaseV2.LineItem {
         offerDetails = try fields.object("offerDetails", SubscriptionPurchaseV2.OfferDetails.init)
         offerPhase =
             try fields.fields("offerPhase").flatMap(SubscriptionPurchaseV2.OfferPhase.init)
+        signupPromotion =
+            try fields.fields("signupPromotion")
+            .flatMap(SubscriptionPurchaseV2.SignupPromotion.init)
         deferredReplacementProductId =
             try fields.fields("deferredItemReplacement")?.text("productId")
         isRemovedAtExpiry = try fields.has("deferredItemRemoval")
@@ -183,6 +198,20 @@ extension SubscriptionPurchaseV2.OfferDetails {
         basePlanId = try fields.text("basePlanId")
         offerId = try fields.text("offerId")
         offerTags = try fields.strings("offerTags") ?? []
+    }
+}
+
+extension SubscriptionPurchaseV2.SignupPromotion {
+    fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        if let vanity = try fields.fields("vanityCode") {
+            self = .vanityCode(promotionCode: try vanity.text("promotionCode"))
+        } else if try fields.has("oneTimeCode") {
+            self = .oneTimeCode
+        } else if let name = fields.names.first {
+            self = .unrecognised(name)
+        } else {
+            return nil
+        }
     }
 }
 
