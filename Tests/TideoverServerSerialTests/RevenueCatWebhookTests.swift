@@ -493,6 +493,24 @@ import TideoverSignatures
         await server.close()
     }
 
+    @Test func `a purchase in a store that only RevenueCat reads keeps its store`() async throws {
+        let receiver = Receiver()
+        let server = try await server(receiver, nil, TestRevenueCat())
+        let bought = TestRevenueCat.event(
+            "INITIAL_PURCHASE",
+            id: "E-1",
+            [
+                "store": "STRIPE", "transaction_id": "sub_1", "original_transaction_id": "sub_1",
+            ]
+        )
+        _ = try await server.hear(bought)
+        await server.service.deliverDueWebhooks()
+        let event = try #require(try receiver.events().first)
+        #expect(event.type.known == .initialPurchase)
+        #expect(event.store?.known == .stripe)
+        await server.close()
+    }
+
     // MARK: Changes without a transition
 
     private static func purchase(

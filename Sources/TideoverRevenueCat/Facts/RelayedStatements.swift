@@ -37,7 +37,24 @@ extension Lineage {
     }
 }
 
+extension Lineage {
+    /// The store, as RevenueCat names it. The ID of a purchase in a store that RevenueCat alone
+    /// reads begins with its name.
+    var revenueCatStore: RevenueCatStore {
+        switch store {
+        case .appStore: .appStore
+        case .googlePlay: .playStore
+        case .tideover: .promotional
+        case .revenueCat:
+            RevenueCatStore(rawValue: id.prefix { $0 != ":" }.uppercased()) ?? .external
+        }
+    }
+}
+
 extension RevenueCatStore {
+    /// The name in responses of the REST API.
+    var apiText: String { rawValue.lowercased() }
+
     /// Returns the catalogue's product ID. For Google Play it includes the base plan, unless the
     /// catalogue lists only the product. A plan that it does not list yet may be listed later.
     /// RevenueCat's events append the plan after a colon; its API responses have a separate field.

@@ -36,7 +36,7 @@ package struct RevenueCatMove {
         let transfer = RevenueCatMessage.Transfer(
             from: [giver.text],
             to: RevenueCatMessage.Customer(identity).ids,
-            store: lineage.store.revenueCat,
+            store: lineage.revenueCatStore,
             environment: lineage.environment.revenueCat
         )
         return RevenueCatMessage(

@@ -153,7 +153,7 @@ package struct RevenueCatTranslation {
 extension RevenueCatMessage.Purchase {
     init(of lineage: Lineage) {
         self.init(
-            store: lineage.store.revenueCat,
+            store: lineage.revenueCatStore,
             environment: lineage.environment.revenueCat,
             isFamilyShare: lineage.ownership == .familyShared
         )
@@ -223,17 +223,6 @@ private struct StoredTransition {
         guard let amount = node?["milliunits"]?.int64, let currency = node?["currency"]?.string
         else { return nil }
         return Money(milliunits: amount, currency: currency)
-    }
-}
-
-extension Store {
-    var revenueCat: RevenueCatStore {
-        switch self {
-        case .appStore: .appStore
-        case .googlePlay: .playStore
-        case .tideover: .promotional
-        case .revenueCat: .external
-        }
     }
 }
 

@@ -55,7 +55,7 @@ package struct SDKCustomerInfo: Hashable, Sendable {
         package var purchasedAt: Instant
         package var originallyPurchasedAt: Instant
         package var expires: Expiry
-        package var store: Store
+        package var store: RevenueCatStore
         package var isSandbox: Bool
         package var period: Period
         package var isFamilyShared: Bool
@@ -73,7 +73,7 @@ package struct SDKCustomerInfo: Hashable, Sendable {
         package var id: String
         package var transactionId: String
         package var purchasedAt: Instant
-        package var store: Store
+        package var store: RevenueCatStore
         package var isSandbox: Bool
     }
 
@@ -88,13 +88,6 @@ package struct SDKCustomerInfo: Hashable, Sendable {
         package var isActive: Bool {
             if case .ended = self { false } else { true }
         }
-    }
-
-    package enum Store: String, Hashable, Sendable {
-        case appStore = "app_store"
-        case playStore = "play_store"
-        case promotional
-        case external
     }
 
     package enum Period: String, Hashable, Sendable {

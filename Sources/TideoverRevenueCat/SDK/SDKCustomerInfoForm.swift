@@ -78,7 +78,7 @@ extension SDKCustomerInfo.Subscription {
         writer.field("purchase_date", purchasedAt.sdkText)
         writer.field("original_purchase_date", originallyPurchasedAt.sdkText)
         writer.field("expires_date", expires.sdkText)
-        writer.field("store", store.rawValue)
+        writer.field("store", store.apiText)
         writer.field("is_sandbox", isSandbox)
         writer.field("period_type", period.rawValue)
         writer.field("ownership_type", isFamilyShared ? "FAMILY_SHARED" : "PURCHASED")
@@ -99,7 +99,7 @@ extension SDKCustomerInfo.Purchase {
         writer.field("store_transaction_id", transactionId)
         writer.field("purchase_date", purchasedAt.sdkText)
         writer.field("original_purchase_date", purchasedAt.sdkText)
-        writer.field("store", store.rawValue)
+        writer.field("store", store.apiText)
         writer.field("is_sandbox", isSandbox)
     }
 }

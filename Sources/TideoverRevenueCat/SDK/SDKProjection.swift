@@ -77,7 +77,7 @@ package struct SDKProjection {
             id: purchase.key.text,
             transactionId: purchase.transactionId,
             purchasedAt: purchase.startedAt,
-            store: store(of: purchase.lineage),
+            store: purchase.lineage.revenueCatStore,
             isSandbox: purchase.lineage.isSandbox
         )
         let key = key(of: purchase)
@@ -97,7 +97,7 @@ package struct SDKProjection {
             purchasedAt: purchase.startedAt,
             originallyPurchasedAt: owned.purchases.first?.startedAt ?? purchase.startedAt,
             expires: expiry(of: purchase, standing, in: owned),
-            store: purchase.kind == .grant ? .promotional : store(of: owned.lineage),
+            store: purchase.kind == .grant ? .promotional : owned.lineage.revenueCatStore,
             isSandbox: owned.lineage.isSandbox,
             period: purchase.period,
             isFamilyShared: !isOwn,
@@ -225,7 +225,7 @@ package struct SDKProjection {
             purchasedAt: start,
             originallyPurchasedAt: start,
             expires: expires,
-            store: standing.lineage.map(store(of:)) ?? .external,
+            store: standing.lineage?.revenueCatStore ?? .external,
             isSandbox: standing.lineage?.isSandbox ?? false,
             period: .normal,
             isFamilyShared: standing.lineage?.ownership == .familyShared,
@@ -262,14 +262,5 @@ package struct SDKProjection {
         }
         let first = running.first { $0.lineage?.store == .appStore } ?? running.first
         return first.flatMap(manage)
-    }
-
-    private func store(of lineage: Lineage) -> SDKCustomerInfo.Store {
-        switch lineage.store {
-        case .appStore: .appStore
-        case .googlePlay: .playStore
-        case .tideover: .promotional
-        case .revenueCat: .external
-        }
     }
 }

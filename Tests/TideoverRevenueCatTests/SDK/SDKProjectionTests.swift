@@ -222,6 +222,21 @@ private typealias StoreLife = TideoverLives.Life
         #expect(try !answered.checker().willRenew("premium", on: .android))
     }
 
+    @Test(arguments: [
+        ("stripe:sub_1", "stripe"), ("rc_billing:1", "rc_billing"), ("paddle:1", "paddle"),
+        ("kiosk:1", "external"),
+    ])
+    func `a purchase that only RevenueCat reads keeps the name of its store`(
+        id: String,
+        store: String
+    ) throws {
+        var life = StoreLife(id, store: .revenueCat)
+        life.term("1", from: Self.start, to: Self.end, origin: .purchase, rank: .relayed)
+        let bytes = try answer(life, at: "2026-05-20").bytes
+        let subscriber = try JSONDocument(bytes).root["subscriber"]
+        #expect(subscriber?["subscriptions"]?["monthly"]?["store"]?.string == store)
+    }
+
     @Test func `a purchase on Google Play is keyed without its base plan`() throws {
         var life = StoreLife.play()
         life.catalogue = Catalogue(products: [
