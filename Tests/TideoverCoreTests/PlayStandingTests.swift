@@ -681,6 +681,24 @@ import TideoverLives
         #expect(life.standing("2026-05-10").productId == "pro:gold")
     }
 
+    @Test func `a product that a relay names without a base plan has the one that gives least`() {
+        var life = Life.play()
+        life.catalogue.products["light:yearly"] = Product(
+            entitlements: ["premium", "archive"],
+            period: Period(years: 1)
+        )
+        life.catalogue.products["light:monthly"] = Product(
+            entitlements: ["premium"],
+            period: Period(months: 1)
+        )
+        life.term("1", "light", from: Self.start, to: Self.end, rank: .relayed)
+        #expect(life.standing("2026-05-10").productId == "light:monthly")
+        #expect(life.standing("2026-05-10").state == .active)
+        // The product itself wins where the catalogue has it.
+        life.catalogue.products["light"] = Product(entitlements: ["basics"])
+        #expect(life.standing("2026-05-10").productId == "light")
+    }
+
     // MARK: Prices
 
     /// The month with a price change in a given state.

@@ -224,15 +224,17 @@ extension Catalogue {
     }
 
     /// Returns the catalogue ID of a product that is named with its base plan: that name if the
-    /// catalogue has it or has neither, otherwise the product ID alone.
-    func id(ofPlan full: String) -> String {
-        guard products[full] == nil, let colon = full.firstIndex(of: ":") else { return full }
+    /// catalogue has it or has neither, otherwise the product ID alone. RevenueCat names products
+    /// from before base plans without one.
+    package func id(ofPlan full: String) -> String {
+        guard products[full] == nil else { return full }
+        guard let colon = full.firstIndex(of: ":") else { return id(ofAnyPlanOf: full) }
         let product = String(full[..<colon])
         return products[product] == nil ? full : product
     }
 
-    /// Returns the catalogue ID for a notification, which names no base plan. If the product is not
-    /// listed alone, assumes the base plan that gives least: fewest entitlements, then shortest
+    /// Returns the catalogue ID of a product without its base plan. If the product is not listed
+    /// alone, assumes the base plan that gives least: fewest entitlements, then shortest
     /// period.
     private func id(ofAnyPlanOf product: String) -> String {
         guard products[product] == nil else { return product }
