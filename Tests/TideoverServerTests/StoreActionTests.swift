@@ -17,6 +17,7 @@ import TideoverSignatures
 struct StoreActionSender {
     let service: Service
     var credentials = TestServer.credentials
+    var environment = "simulated"
 
     func send(
         _ path: String,
@@ -26,7 +27,8 @@ struct StoreActionSender {
     ) async throws -> (status: Int, answer: JSONValue) {
         var headers = credentials
         headers["Idempotency-Key"] = key
-        let target = "/v1/apps/cards/\(path)?environment=simulated\(dryRun ? "&dryRun=true" : "")"
+        let query = "environment=\(environment)\(dryRun ? "&dryRun=true" : "")"
+        let target = "/v1/apps/cards/\(path)?\(query)"
         let request = try #require(
             Request(
                 method: "POST",
@@ -665,6 +667,28 @@ func slug(_ answer: JSONValue) -> String? {
         let twice = try await world.sender.act(order, "refund", ["revokes": true], key: "k2")
         #expect(slug(twice.answer) == "store-rejected", "\(twice.answer)")
         await world.server.close()
+    }
+
+    @Test func `an action is on the paid purchase, not on one that awaits its payment`()
+        async throws
+    {
+        let google = ScriptedPlay(TestTime(at: PlayBackEnd.start, movesClock: true))
+        let end = PlayBackEnd.start + .days(31)
+        google.play("token-1") { _ in ScriptedPlay.subscription("ACTIVE", until: end) }
+        google.play("token-2") { _ in
+            ScriptedPlay.subscription("PENDING", until: end, ["linkedPurchaseToken": "token-1"])
+        }
+        google.play("token-1:cancel") { _ in [:] }
+        let backEnd = try PlayBackEnd(google)
+        try await backEnd.push(4, "token-1")
+        google.time.clock.now = PlayBackEnd.start + .hours(1)
+        try await backEnd.push(4, "token-2")
+        let sender = StoreActionSender(service: backEnd.service, environment: "production")
+        let done = try await sender.act("GPA.1", "cancel")
+        #expect(done.status == 200, "\(done.answer)")
+        let changes = google.calls.filter { $0.method == "POST" }.map(\.path)
+        #expect(changes == ["subscriptionsv2/tokens/token-1:cancel"])
+        await backEnd.close()
     }
 
     @Test func `a refund needs an admin key`() async throws {

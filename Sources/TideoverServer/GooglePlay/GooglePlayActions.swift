@@ -112,16 +112,11 @@ extension PlayPoller {
         }
     }
 
-    /// Returns the token in the client's request, or the newest token without a replacement.
+    /// Returns the token in the client's request, or the current one of the lineage.
     private func token(of purchase: ActedPurchase) async throws -> Named {
         let words = PlayLineageWords(purchase.lineageRecord.facts)
         let asked = trust.token(purchase.name)
-        let current = words.tokens.subtracting(words.replaced).max { a, b in
-            (words.firstAsked[a] ?? .distantPast, a.id) < (
-                words.firstAsked[b] ?? .distantPast, b.id
-            )
-        }
-        guard let name = words.tokens.contains(asked) ? asked : current,
+        guard let name = words.tokens.contains(asked) ? asked : words.current,
             let kind = words.kind(of: name)
         else { throw Problem.unknownPurchase }
         let finder = PlayTokens(context: context, trust: trust)

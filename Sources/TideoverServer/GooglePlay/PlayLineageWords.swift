@@ -79,6 +79,17 @@ struct PlayLineageWords {
         Set(named.keys).union(subscriptions.keys).union(purchases.keys)
     }
 
+    /// The newest token without a replacement. One that was never paid counts only if there is no
+    /// other.
+    var current: PlayToken? {
+        tokens.subtracting(replaced).max { order(of: $0) < order(of: $1) }
+    }
+
+    private func order(of token: PlayToken) -> (Int, Instant, String) {
+        let isPaid = subscriptions[token].map(\.isPaid) ?? true
+        return (isPaid ? 1 : 0, firstAsked[token] ?? .distantPast, token.id)
+    }
+
     /// Returns whether one more failed query adds nothing: queries failed for two days, also since
     /// the last end of a period, and the last stored failure is less than a week old.
     func isKnownToFail(at now: Instant, pace: Pace) -> Bool {
