@@ -328,6 +328,29 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    @Test func `a purchase is accepted while its replacement awaits payment`() async throws {
+        let play = TestPlay()
+        let server = try server(play)
+        let end = "2026-06-01T10:00:00Z"
+        play.answer("token-1", TestPlay.subscription("ACTIVE", until: end))
+        let pending = TestPlay.subscription(
+            "PENDING",
+            until: end,
+            ["linkedPurchaseToken": "token-1"]
+        )
+        play.answer("token-2", pending)
+        let app = SDKApp(server: server, key: "goog_test", customer: TestServer.anna)
+        let products: JSONValue = ["cards.pro.monthly"]
+        let bought: JSONObject = ["fetch_token": "token-1", "product_ids": products]
+        #expect(try await app.post(bought).isActive("premium"))
+        server.set(server.now + .hours(1))
+        play.set(server.now)
+        let replacing: JSONObject = ["fetch_token": "token-2", "product_ids": products]
+        #expect(try await app.post(replacing).status == 503)
+        #expect(try await app.post(bought).isActive("premium"))
+        await server.close()
+    }
+
     @Test func `policy that keeps a purchase with its owner refuses another customer`()
         async throws
     {

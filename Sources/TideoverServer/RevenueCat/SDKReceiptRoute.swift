@@ -109,7 +109,7 @@ extension SDKVisit {
                 if presented.contains(lineage) { refusals.append(error) }
                 continue
             }
-            guard try await !isUnpaid(lineage) else {
+            guard try await !isUnpaid(receipt, in: lineage) else {
                 throw SDKError.tryLater("The purchase awaits its payment.")
             }
         }
@@ -137,16 +137,22 @@ extension SDKVisit {
         return SDKError(objection)
     }
 
-    /// Returns whether Google Play's newest response reports an outstanding payment.
-    private func isUnpaid(_ lineage: Lineage) async throws -> Bool {
-        guard lineage.store == .googlePlay else { return false }
+    /// Returns whether Google Play's newest response about the presented token reports an
+    /// outstanding payment. A replacement that awaits its payment is in the lineage of the
+    /// subscription that is to be replaced.
+    private func isUnpaid(_ receipt: SDKReceipt, in lineage: Lineage) async throws -> Bool {
+        guard lineage.store == .googlePlay, case .purchaseToken(let text) = receipt.evidence,
+            let token = app.googlePlay?.token(text)
+        else { return false }
         let facts = try await onPool {
             try context.storage.lineageRecord(lineage, app: app.id).facts
         }
         let reads = facts.compactMap { fact -> (at: Instant, isPending: Bool)? in
             switch fact.assertion {
-            case .playSubscription(let read): (fact.assertedAt, read.state == .pending)
-            case .playPurchase(let read): (fact.assertedAt, read.state == .pending)
+            case .playSubscription(let read) where read.token == token:
+                (fact.assertedAt, read.state == .pending)
+            case .playPurchase(let read) where read.token == token:
+                (fact.assertedAt, read.state == .pending)
             default: nil
             }
         }
