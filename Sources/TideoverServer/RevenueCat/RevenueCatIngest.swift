@@ -172,7 +172,9 @@ struct RevenueCatIngest: Sendable {
         }
         let products = facts.compactMap { fact -> String? in
             guard case .term(let term) = fact.assertion else { return nil }
-            return app.catalogue[term.productId] == nil ? term.productId : nil
+            let isOfPlay = fact.lineage.store == .googlePlay
+            let id = isOfPlay ? app.catalogue.id(ofPlan: term.productId) : term.productId
+            return app.catalogue[id] == nil ? term.productId : nil
         }
         return NotUnderstood(
             environment: environment,
