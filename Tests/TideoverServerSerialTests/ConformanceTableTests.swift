@@ -98,7 +98,7 @@ import TideoverTestProcesses
     @Test func `the command runs any table and succeeds when every case passes`() throws {
         let said = try Executable.run(["conformance", file("never")])
         #expect(said.code == 0, "\(said.messages)")
-        #expect(said.results.contains("1 of 1 cases passed"))
+        #expect(said.results.contains("1 of 1 case passed"))
     }
 
     @Test func `a failed case is reported with its position and fails the command`() throws {

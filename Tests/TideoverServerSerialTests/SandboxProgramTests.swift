@@ -29,7 +29,7 @@ import TideoverTestProcesses
     @Test func `a correct scenario passes, and the mistakes of a naive check are counted`() throws {
         let said = try Executable.run(["sandbox", "run", try file("a.json5", expecting: "grace")])
         #expect(said.code == 0, "\(said.messages)")
-        #expect(said.results.contains("1 of 1 scenarios passed."))
+        #expect(said.results.contains("1 of 1 scenario passed."))
         // When the payment fails, and a day later, the expiry date is wrong.
         let row = said.results.split(separator: "\n").first { $0.contains("A payment fails") }
         #expect(row?.split(separator: " ").prefix(4) == ["2", "2", "2", "0"])

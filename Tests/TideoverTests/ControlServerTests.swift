@@ -62,7 +62,7 @@ import TideoverTestProcesses
         await server.stop()
         let (absent, silence) = await run(["run", path] + target)
         #expect(absent == .failure)
-        #expect(silence.results.captured.contains("0 of 1 scenarios passed."))
+        #expect(silence.results.captured.contains("0 of 1 scenario passed."))
     }
 
     @Test func `a scenario skipped for an external back end has a reason and is no failure`()

@@ -61,7 +61,7 @@ import TideoverSandbox
         for width in [34, 40, 60, 79, 80, 120] {
             let lines = told(width, report)
             for line in lines { #expect(line.count <= width, "\(width): \(line)") }
-            #expect(lines.contains("1 of 1 expectations held."))
+            #expect(lines.contains("1 of 1 expectation held."))
         }
         let narrow = told(72, report)
         let moment = "2026-06-01  yes  grace, billingIssue; naive: no (!): Access goes on"

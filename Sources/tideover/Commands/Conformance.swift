@@ -87,7 +87,7 @@ enum Conformance {
         output.print(rows)
         let cases = tables.reduce(0) { $0 + $1.report.outcomes.count }
         let passed = tables.reduce(0) { $0 + $1.report.passed }
-        output.print("\n\(passed) of \(cases) cases passed")
+        output.print("\n\(passed) of \(TextLayout.counted(cases, "case")) passed")
     }
 
     private static func count(_ number: Int) -> Table.Cell {

@@ -131,7 +131,8 @@ struct StoryPrinter {
         output.print()
         paragraph(
             "The expiry date alone would have locked out a paying customer at "
-                + "\(mistakes.count { $0 == .lockedOut }) of these \(scenes(of: report).count) moments, "
+                + "\(mistakes.count { $0 == .lockedOut }) of these "
+                + "\(TextLayout.counted(scenes(of: report).count, "moment")), "
                 + "and served one who had the money back at "
                 + "\(mistakes.count { $0 == .servedUnpaid })."
         )
@@ -145,7 +146,7 @@ struct StoryPrinter {
         for moment in report.failures { output.print(styled(moment.trouble, .bad)) }
         output.print(
             styled(
-                "\(held) of \(verdicts.count) expectations held.",
+                "\(held) of \(TextLayout.counted(verdicts.count, "expectation")) held.",
                 report.passed ? .good : .bad
             )
         )

@@ -174,7 +174,7 @@ enum SandboxRun {
         output.print(table)
         let passed = played.count(where: \.passed)
         let tried = played.count { $0.omission == nil }
-        output.print("\n\(passed) of \(tried) scenarios passed.")
+        output.print("\n\(passed) of \(TextLayout.counted(tried, "scenario")) passed.")
         for omission in TargetOptions.Omission.allCases {
             let omitted = played.count { $0.omission == omission }
             guard omitted > 0 else { continue }

@@ -39,10 +39,17 @@ struct StoryTally {
             rest = rest.dropFirst(100)
         }
         output.print(
-            "  \(marks.count - broken) of \(marks.count) stories matched the store's state."
+            "  \(marks.count - broken) of "
+                + "\(TextLayout.counted(marks.count, "story", plural: "stories")) matched the "
+                + "store's state."
         )
-        output.print("  \(quietAnswers) answers at quiet points were compared.")
-        output.print("  \(lockoutMinutes) lockout minutes while nothing went wrong.")
+        output.print(
+            "  \(TextLayout.counted(quietAnswers, "answer")) at quiet points "
+                + "\(quietAnswers == 1 ? "was" : "were") compared."
+        )
+        output.print(
+            "  \(TextLayout.counted(lockoutMinutes, "lockout minute")) while nothing went wrong."
+        )
     }
 }
 
