@@ -277,7 +277,8 @@ enum Webhooks {
         parameters: [id, event, from, to] + common,
         notes: [
             "Each event keeps its id, so that a receiver can ignore those it knows. Times are those "
-                + "at which the server stored the events.",
+                + "at which the server stored the events. Those for a disabled receiver wait until "
+                + "it is enabled.",
             AdminClient.note,
         ]
     ) { arguments, output in
@@ -288,22 +289,32 @@ enum Webhooks {
         range["event"] = arguments[event].map(JSONValue.string)
         range["from"] = arguments[from].map { .string($0.rfc3339) }
         range["to"] = arguments[to].map { .string($0.rfc3339) }
+        let asked = try AppAdminClient(arguments, output)
         var queued: Int64 = 0
         var answer: JSONNode
         repeat {
             answer = try await run(
+                asked,
                 "POST",
                 "/replay",
                 of: arguments[id],
-                arguments,
-                output,
                 body: .object(range)
             )
             queued += answer["queued"]?.int64 ?? 0
             range["from"] = nil
             range["after"] = answer["next"]?.string.map(JSONValue.string)
         } while range["after"] != nil
-        output.message("tideover: \(TextLayout.counted(queued, "event")) will be sent again")
+        let events = TextLayout.counted(queued, "event")
+        let listed = try await run(asked, "GET", "")["webhooks"]?.elements.map { $0 } ?? []
+        let webhook = listed.first { $0["id"]?.string == arguments[id] }
+        if webhook?["disabled"]?.string == nil {
+            output.message("tideover: \(events) will be sent again")
+        } else {
+            output.message(
+                "tideover: \(events) will be sent again once the webhook is enabled; it is "
+                    + "disabled, and `tideover webhooks enable \(arguments[id])` enables it"
+            )
+        }
         return output.write(answer, asJSON: arguments[json]) { _ in }
     }
 
