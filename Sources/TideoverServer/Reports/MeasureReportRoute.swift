@@ -131,31 +131,11 @@ struct PurchaseWalk {
     func issues() throws -> [BillingIssue] {
         var issues: [BillingIssue] = []
         var concerned: Set<CustomerID> = []
-        let all = LineageRecordStream(app.id, environment, in: storage, read)
-        for lineageRecord in all {
-            let timeline = timeline(of: lineageRecord)
-            guard !timeline.issues.isEmpty else { continue }
-            issues += timeline.issues.filter { !lineageRecord.owners.hasOwner(at: $0.enteredAt) }
-            concerned.formUnion(lineageRecord.owners.map(\.customer))
+        try eachIssueRecord { timeline, owners in
+            issues += timeline.issues.filter { !owners.hasOwner(at: $0.enteredAt) }
+            concerned.formUnion(owners.map(\.customer))
         }
-        try all.check()
-        return issues + (try self.issues(of: concerned))
-    }
-
-    /// Returns the issues of customers, each customer once under whatever id.
-    private func issues(of customers: Set<CustomerID>) throws -> [BillingIssue] {
-        var issues: [BillingIssue] = []
-        var done: Set<CustomerID> = []
-        let projector = Projector(app: app)
-        for customer in customers {
-            try read.goOn()
-            var lineages = try knownLineages(of: customer)
-            let primary = lineages.identity.primary
-            guard done.insert(primary).inserted else { continue }
-            if primary != customer { lineages = try knownLineages(of: primary) }
-            let record = projector.record(of: lineages).withJoinedIDs
-            issues += CustomerTimeline(record, until: until).issues
-        }
+        try eachTimeline(of: concerned) { issues += $1.issues }
         return issues
     }
 
@@ -167,11 +147,7 @@ struct PurchaseWalk {
     /// Returns a report on each of some experiments of the app.
     func experiments(_ experiments: [Experiment]) throws -> ExperimentRows {
         var entries = experiments.map { _ in [ExperimentEntry]() }
-        let projector = Projector(app: app)
-        try eachCustomer { key in
-            let lineages = try storage.knownLineages(of: key, now: until)
-            let record = projector.record(of: lineages).withJoinedIDs
-            let timeline = CustomerTimeline(record, until: until)
+        try eachTimeline(of: try customers(in: experiments)) { lineages, timeline in
             for (position, experiment) in experiments.enumerated() {
                 let entry = timeline.entry(
                     in: experiment,
@@ -186,6 +162,50 @@ struct PurchaseWalk {
                 ExperimentReport(of: $1, in: $0, asOf: until)
             }
         )
+    }
+
+    /// Returns the customers with a payment that failed during some of the experiments.
+    private func customers(in experiments: [Experiment]) throws -> Set<CustomerID> {
+        guard experiments.contains(where: { $0.start <= until }) else { return [] }
+        var customers: Set<CustomerID> = []
+        try eachIssueRecord { timeline, owners in
+            let isConcerned = timeline.issues.contains { issue in
+                experiments.contains { $0.includes(issue.enteredAt) }
+            }
+            if isConcerned { customers.formUnion(owners.map(\.customer)) }
+        }
+        return customers
+    }
+
+    /// Calls a function with the timeline and the owners of each purchase with a billing issue.
+    private func eachIssueRecord(
+        _ body: (LineageTimeline, [OwnershipEntry]) -> Void
+    ) throws {
+        let all = LineageRecordStream(app.id, environment, in: storage, read)
+        for lineageRecord in all {
+            let timeline = timeline(of: lineageRecord)
+            if !timeline.issues.isEmpty { body(timeline, lineageRecord.owners) }
+        }
+        try all.check()
+    }
+
+    /// Calls a function with the timeline of each of some customers over all their purchases, once
+    /// for all IDs of a customer.
+    private func eachTimeline(
+        of customers: Set<CustomerID>,
+        _ body: (CustomerLineages, CustomerTimeline) -> Void
+    ) throws {
+        var done: Set<CustomerID> = []
+        let projector = Projector(app: app)
+        for customer in customers {
+            try read.goOn()
+            var lineages = try knownLineages(of: customer)
+            let primary = lineages.identity.primary
+            guard done.insert(primary).inserted else { continue }
+            if primary != customer { lineages = try knownLineages(of: primary) }
+            let record = projector.record(of: lineages).withJoinedIDs
+            body(lineages, CustomerTimeline(record, until: until))
+        }
     }
 
     private func knownLineages(of customer: CustomerID) throws -> CustomerLineages {
