@@ -73,7 +73,8 @@ import TideoverStorage
             // An API key in a header is no session.
             let response = try await server.get(path)
             #expect(response.status == 303, "\(path)")
-            #expect(response.headers["Location"] == Self.signIn, "\(path)")
+            let location = try #require(response.headers["Location"])
+            #expect(location == Self.signIn || location.hasPrefix("\(Self.signIn)?next="), "\(path)")
         }
         await server.close()
     }
@@ -224,6 +225,53 @@ import TideoverStorage
         #expect(try await isSignedIn(first))
         #expect(try await second.get(link).status == 403)
         #expect(try await !isSignedIn(second))
+        await server.close()
+    }
+
+    @Test func `a sign-in leads to the page that was requested`() async throws {
+        let server = try TestServer(dashboard: true)
+        let browser = DashboardBrowser(server)
+        for page in Self.pages.dropFirst() {
+            let stranger = DashboardBrowser(server)
+            let form = try #require(try await stranger.get(page).headers["Location"])
+            let next = try await stranger.next(on: form)
+            let wrong = try await stranger.enter("wrong", next: next)
+            #expect(String(decoding: wrong.body, as: UTF8.self).contains("name=\"next\""))
+            let entered = try await stranger.enter(TestServer.adminKey.text, next: next)
+            let location = try #require(entered.headers["Location"])
+            #expect(Request(target: location) == Request(target: page), "\(page)")
+        }
+        // After a refused form it leads to the page of the form.
+        browser.cookies[Self.session] = "ended"
+        let grant = Self.customer + "/grant?environment=sandbox"
+        let refused = try await browser.send("POST", grant, [("days", "7")])
+        let body = String(decoding: refused.body, as: UTF8.self)
+        #expect(body.contains("value=\"\(Self.customer)?environment=sandbox\""))
+        await server.close()
+    }
+
+    @Test(arguments: [
+        "https://example.com/", "//example.com/dashboard/apps/cards", "/\\example.com/apps/cards",
+        "/dashboard/apps", "/dashboard/apps/..//example.com", "/dashboard/apps/%2E%2E/x", "",
+        "/v1/apps/cards", "/dashboard/enter?token=x", "/dashboardx/apps/cards", "javascript:alert(1)",
+        " /dashboard/apps/cards", "/dashboard/apps/cards\r\nX: y", "/dashboard/apps/other",
+        "/dashboard/apps/cards?x=" + String(repeating: "y", count: 2_048),
+    ])
+    func `a sign-in leads only to pages of the key's apps`(next: String) async throws {
+        let server = try TestServer(dashboard: true)
+        let key = try await key(server, #"{"kind": "viewer", "apps": ["cards"]}"#)
+        let browser = DashboardBrowser(server)
+        let entered = try await browser.enter(key.key, next: next)
+        #expect(entered.headers["Location"] == "/dashboard")
+        await server.close()
+    }
+
+    @Test func `a page at another host leads to the same page here`() async throws {
+        let server = try TestServer(dashboard: true)
+        let browser = DashboardBrowser(server)
+        let next = "https://example.com/dashboard/apps/cards?environment=sandbox"
+        let entered = try await browser.enter(TestServer.adminKey.text, next: next)
+        #expect(entered.headers["Location"] == "/dashboard/apps/cards?environment=sandbox")
         await server.close()
     }
 

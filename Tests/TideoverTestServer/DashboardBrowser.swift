@@ -63,13 +63,20 @@ final class DashboardBrowser {
         String(decoding: try await get(target).body, as: UTF8.self)
     }
 
+    /// Returns the page to which the sign-in on a page leads.
+    func next(on target: String) async throws -> String {
+        let page = try await text(target)
+        return String(try #require(page.firstMatch(of: /name="next" value="([^"]*)"/)).1)
+            .replacing("&amp;", with: "&")
+    }
+
     @discardableResult
-    func enter(_ key: String) async throws -> Response {
+    func enter(_ key: String, next: String? = nil) async throws -> Response {
         let token = try await token(on: Self.signIn)
         return try await send(
             "POST",
             Self.signIn,
-            [("form_token", token), ("key", key)]
+            [("form_token", token), ("key", key)] + (next.map { [("next", $0)] } ?? [])
         )
     }
 }

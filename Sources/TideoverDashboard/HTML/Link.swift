@@ -28,6 +28,11 @@ package struct Link: Hashable, Sendable {
     package static let signIn = Link(["sign-in"])
     package static let signOut = Link(["sign-out"])
 
+    /// Returns the sign-in that leads to a page afterwards; nil for that of all apps.
+    package static func signIn(leadingTo page: Link?) -> Link {
+        page.map { Link(["sign-in"], [(SignInPage.next, $0.text)]) } ?? .signIn
+    }
+
     package static func asset(_ name: String) -> Link { Link(["assets", name]) }
 }
 

@@ -3,8 +3,16 @@ package enum SignInPage {
     /// The name of the field with the key.
     package static let key = "key"
 
-    /// Returns the page. `problem` is why the last attempt failed.
-    package static func page(formToken: String, problem: String? = nil) -> Page {
+    /// The name of the field with the page that the sign-in leads to.
+    package static let next = "next"
+
+    /// Returns the page. `problem` is why the last attempt failed. The sign-in leads to `next`, or
+    /// to the page of all apps.
+    package static func page(
+        formToken: String,
+        problem: String? = nil,
+        next: Link? = nil
+    ) -> Page {
         Page(
             "Sign in",
             [
@@ -18,7 +26,7 @@ package enum SignInPage {
                         [
                             problem.map {
                                 .tag(.p, [.class("alarm"), .of(.role, "alert")], .text($0))
-                            } ?? .nothing, form(formToken),
+                            } ?? .nothing, form(formToken, next),
                             Parts.quiet(
                                 """
                                 A viewer key reads its apps, a secret key also changes them, and \
@@ -32,11 +40,17 @@ package enum SignInPage {
         )
     }
 
-    private static func form(_ formToken: String) -> HTML {
+    private static func form(_ formToken: String, _ page: Link?) -> HTML {
         .tag(
             .form,
             [.of(.method, "post"), .action(.signIn)],
             Page.token(formToken),
+            page.map {
+                .tag(
+                    .input,
+                    [.of(.type, "hidden"), .of(.name, next), .of(.value, $0.text)]
+                )
+            } ?? .nothing,
             .tag(
                 .label,
                 [],

@@ -164,22 +164,35 @@ struct DashboardSignIn: Sendable {
     /// Leads to the sign-in. A person whose session has ended must not believe that a form
     /// was sent.
     func refuse() -> Response {
-        guard request.method == "POST", cookie.value(in: request) != nil else {
+        guard request.method == "POST" else {
+            return DashboardResponse.redirect(to: .signIn(leadingTo: AppPageAddress(request)?.link))
+        }
+        guard cookie.value(in: request) != nil else {
             return DashboardResponse.redirect(to: .signIn)
         }
         return show(
             problem: "The session has ended, and nothing was changed. Sign in, then try again.",
-            status: 403
+            status: 403,
+            next: AppPageAddress(formIn: request)
         )
     }
 
-    /// Shows the form.
-    func show(problem: String? = nil, status: Int = 200) -> Response {
+    /// Shows the form, which leads to the page that the query names.
+    func show() -> Response {
+        show(next: AppPageAddress(request.queryValue(SignInPage.next)))
+    }
+
+    private func show(
+        problem: String? = nil,
+        status: Int = 200,
+        next: AppPageAddress? = nil
+    ) -> Response {
         let secret = formCookie.value(in: request) ?? sessions.token()
         var response = DashboardResponse.page(
             SignInPage.page(
                 formToken: DashboardSessions.formToken(of: secret),
-                problem: problem
+                problem: problem,
+                next: next?.link
             ),
             for: nil,
             status: status
@@ -194,25 +207,37 @@ struct DashboardSignIn: Sendable {
         if let objection = service.rateLimiter.objection(to: sender) {
             return DashboardResponse.problem(objection, for: nil)
         }
-        guard let form = DashboardForm(request), let secret = formCookie.value(in: request),
-            form.isSent(with: secret)
-        else { return show(problem: "The form has expired. Enter the key again.", status: 403) }
+        let form = DashboardForm(request)
+        let next = AppPageAddress(form?[SignInPage.next])
+        guard let form, let secret = formCookie.value(in: request), form.isSent(with: secret) else {
+            return show(
+                problem: "The form has expired. Enter the key again.",
+                status: 403,
+                next: next
+            )
+        }
         let key = form[SignInPage.key] ?? ""
         guard key.utf8.count <= APIKey.mostBytes,
             let found = service.keys.withLock({ $0.key(of: KeyDigest(of: key)) })
         else {
             service.rateLimiter.charge(sender)
             service.metrics.count(.keyRefusals, Problem.keyUnknown.slug)
-            return show(problem: "Invalid key. It is unknown or revoked.", status: 403)
+            return show(
+                problem: "Invalid key. It is unknown or revoked.",
+                status: 403,
+                next: next
+            )
         }
         guard Need.secret.kinds(writing: false).contains(found.grant.kind) else {
             return show(
                 problem: "A public key cannot sign in. Use a viewer, a secret or an admin key.",
-                status: 403
+                status: 403,
+                next: next
             )
         }
         return start(
-            DashboardSessions.Person(grant: found.grant, key: found, name: found.name)
+            DashboardSessions.Person(grant: found.grant, key: found, name: found.name),
+            next: next.flatMap { found.grant.opens(app: $0.app) ? $0.link : nil }
         )
     }
 
@@ -237,7 +262,7 @@ struct DashboardSignIn: Sendable {
     }
 
     /// Starts a new session; the one of the request ends, so that no token is known from before.
-    private func start(_ person: DashboardSessions.Person) -> Response {
+    private func start(_ person: DashboardSessions.Person, next: Link? = nil) -> Response {
         if let former = cookie.value(in: request) { sessions.end(former) }
         service.log(
             LogLine(
@@ -248,7 +273,7 @@ struct DashboardSignIn: Sendable {
                 key: person.keyID
             )
         )
-        var response = DashboardResponse.redirect(to: .portfolio)
+        var response = DashboardResponse.redirect(to: next ?? .portfolio)
         cookie.set(sessions.start(person, at: now), in: &response)
         formCookie.remove(in: &response)
         return response
