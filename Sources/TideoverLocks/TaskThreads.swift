@@ -11,7 +11,9 @@ import Glibc
 // Unchecked: the state is behind a lock, and a semaphore is made for several threads.
 package final class TaskThreads: TaskExecutor, @unchecked Sendable {
     private struct State {
-        var jobs: [UnownedJob] = []
+        /// The waiting jobs after those that were taken.
+        private var jobs: [UnownedJob] = []
+        private var taken = 0
         var threads = 0
         /// The threads that wait at the semaphore and were not woken.
         var waiting = 0
@@ -19,9 +21,26 @@ package final class TaskThreads: TaskExecutor, @unchecked Sendable {
         var coming = 0
         var isClosed = false
 
+        var isEmpty: Bool { taken == jobs.count }
+
+        mutating func append(_ job: UnownedJob) { jobs.append(job) }
+
+        /// Takes the oldest job; nil if none waits.
+        mutating func takeFirst() -> UnownedJob? {
+            guard !isEmpty else { return nil }
+            let job = jobs[taken]
+            taken += 1
+            // Removed together, so that the jobs behind them move rarely.
+            if isEmpty || taken >= max(64, jobs.count / 2) {
+                jobs.removeFirst(taken)
+                taken = 0
+            }
+            return job
+        }
+
         /// Decides whether the waiting tasks need one more thread, and counts it.
         mutating func reinforcement(most: Int) -> Reinforcement? {
-            guard !jobs.isEmpty, coming == 0 else { return nil }
+            guard !isEmpty, coming == 0 else { return nil }
             if waiting > 0 {
                 waiting -= 1
                 coming += 1
@@ -72,7 +91,7 @@ package final class TaskThreads: TaskExecutor, @unchecked Sendable {
         let job = UnownedJob(job)
         reinforce(
             state.withLock { state in
-                state.jobs.append(job)
+                state.append(job)
                 return state.reinforcement(most: most)
             }
         )
@@ -130,8 +149,8 @@ package final class TaskThreads: TaskExecutor, @unchecked Sendable {
     private func next(_ isComing: Bool) -> Turn {
         let (turn, reinforcement) = state.withLock { state -> (Turn, Reinforcement?) in
             if isComing { state.coming -= 1 }
-            guard state.jobs.isEmpty else {
-                return (.run(state.jobs.removeFirst()), state.reinforcement(most: most))
+            if let job = state.takeFirst() {
+                return (.run(job), state.reinforcement(most: most))
             }
             guard state.isClosed else {
                 state.waiting += 1
