@@ -146,15 +146,17 @@ extension Catalogue {
     /// of products sold before they were listed. They have no entitlements, except a base plan of a
     /// listed product: it has those of the product, under which it was sold.
     fileprivate func describing(_ later: [Catalogue]) -> Catalogue {
-        var all = self
+        // A catalogue computes what it looks up at each assignment of its products.
+        var all = products
         for catalogue in later {
             for (id, product) in catalogue.products where all[id] == nil {
-                all.products[id] = product
                 let whole = id.firstIndex(of: ":").flatMap { self[String(id[..<$0])] }
-                all.products[id]?.entitlements = whole?.entitlements ?? []
+                var described = product
+                described.entitlements = whole?.entitlements ?? []
+                all[id] = described
             }
         }
-        return all
+        return all.count == products.count ? self : Catalogue(products: all)
     }
 }
 
