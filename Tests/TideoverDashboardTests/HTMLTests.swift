@@ -23,6 +23,12 @@ import TideoverJSON
         #expect(written("Hello \(name)") == "<!DOCTYPE html>Hello &lt;script&gt;")
     }
 
+    @Test func `a name is isolated, and controls of direction in it are visible`() {
+        let name = HTML.name("paid \u{202E}dekover\u{202C} \u{2067}א\u{2069}")
+        let shown = "paid [U+202E]dekover[U+202C] [U+2067]א[U+2069]"
+        #expect(written(name) == "<!DOCTYPE html><bdi>\(shown)</bdi>")
+    }
+
     @Test func `a void element has no end`() {
         #expect(written(.tag(.input, [.flag(.required)])) == "<!DOCTYPE html><input required>")
     }

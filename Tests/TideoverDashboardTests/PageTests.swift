@@ -523,6 +523,7 @@ import TideoverJSON
     func `every page shows the text itself`(text hostile: String) throws {
         let escaped = [
             ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;"),
+            ("\u{202E}", "[U+202E]"), ("\u{2066}", "[U+2066]"),
         ]
         .reduce(hostile) { $0.replacing($1.0, with: $1.1) }
         for (name, page) in try Self.pages(hostile) {

@@ -20,8 +20,15 @@ package indirect enum HTML: Hashable, Sendable {
         .element(tag, attributes, content)
     }
 
-    /// Creates a text from outside, isolated from the direction of the text around it.
+    /// Creates a text from outside, isolated from the direction of the text around it. Controls of
+    /// direction in it are written as code points, so that they cannot disguise it.
     package static func name(_ text: String) -> HTML {
+        .element(.bdi, [], [.text(VisibleText.of(text))])
+    }
+
+    /// Creates a text that the app shows or sends, unchanged: languages written from right to left
+    /// can need controls of direction.
+    static func message(_ text: String) -> HTML {
         .element(.bdi, [], [.text(text)])
     }
 }

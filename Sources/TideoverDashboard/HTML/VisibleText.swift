@@ -1,4 +1,5 @@
-/// Texts where no element can isolate their direction: titles, labels and attributes.
+/// Texts from outside without controls of direction, which could disguise them. In titles, labels
+/// and attributes no element can isolate a text.
 enum VisibleText {
     /// Returns a text in which each control of direction is written as its code point.
     static func of(_ text: String) -> String {

@@ -221,7 +221,7 @@ package struct CustomerPage {
                     : .tag(
                         .p,
                         [.class("reply")] + (isFirst ? [.of(.id, "reply")] : []),
-                        .name(text)
+                        .message(text)
                     ), .tag(.h3, [], "In the app"),
                 .tag(.p, [], .name(view.prompt)), prompt(about: entitlement),
             ]
@@ -236,9 +236,9 @@ package struct CustomerPage {
         return .tag(
             .div,
             [.class("reply")],
-            .tag(.p, [], .tag(.strong, [], .name(text.title))),
-            .tag(.p, [], .name(text.message)),
-            Parts.quiet(["Button: ", .name(text.button)])
+            .tag(.p, [], .tag(.strong, [], .message(text.title))),
+            .tag(.p, [], .message(text.message)),
+            Parts.quiet(["Button: ", .message(text.button)])
         )
     }
 

@@ -115,7 +115,7 @@ package enum SearchPage {
         guard let reply = purchases.lazy.compactMap(\.reply).first else { return [] }
         return [
             .tag(.h3, [], "A sentence for the customer"),
-            .tag(.p, [.class("reply"), .of(.id, "reply")], .name(reply)),
+            .tag(.p, [.class("reply"), .of(.id, "reply")], .message(reply)),
         ]
     }
 }
