@@ -29,7 +29,7 @@ import TideoverJSON
         }
         let judge: JSONValue = ["minutes": 1.5, "purchases": 2, "causes": ["grace": 1.5]]
         let way: JSONValue = [
-            "count": 3, "share": 0.5, "delay": ["medianSeconds": 1.0, "p95Seconds": nil],
+            "count": 3, "share": 0.5, "delay": ["medianSeconds": 602931.2, "p95Seconds": nil],
         ]
         return try Reports(
             lockouts: row([
@@ -776,6 +776,9 @@ import TideoverJSON
         #expect(document.contains("<data value=\"1.5\" title=\"1.5 minutes\">1.5 min</data>"))
         #expect(document.contains("<data value=\"null\">none</data>"))
         #expect(document.contains("<data value=\"0.5\">50 %</data>"))
+        // A delay of many seconds is shown in a unit that can be read.
+        let delay = "<data value=\"602931.2\" title=\"602931.2 seconds\">7 days</data>"
+        #expect(document.contains(delay))
     }
 
     @Test func `the portfolio draws what its table counts, and links to it`() throws {

@@ -143,7 +143,7 @@ package enum AppPage {
     private static func differences(_ row: DriftRow) -> HTML {
         let numbers = Parts.numbers([
             ("found", Shown.figure(row.found)), ("open", Shown.figure(row.open)),
-            ("median time to heal", Shown.figure(row.medianSeconds, "s")),
+            ("median time to heal", Shown.seconds(row.medianSeconds)),
             ("one side denied access", Shown.minutes(row.lockoutMinutes)),
         ])
         guard !row.kinds.isEmpty else {

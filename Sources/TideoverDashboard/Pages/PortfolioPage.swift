@@ -61,8 +61,8 @@ package enum PortfolioPage {
                         .name(row.place.app), .name(row.place.environment),
                         .text(Shown.store(row.store)), .text(Shown.way(way.id)),
                         Shown.figure(way.count),
-                        Shown.share(way.share), Shown.figure(way.medianSeconds, "s"),
-                        Shown.figure(way.p95Seconds, "s"),
+                        Shown.share(way.share), Shown.seconds(way.medianSeconds),
+                        Shown.seconds(way.p95Seconds),
                     ]
                 }
             }

@@ -54,19 +54,31 @@ enum Shown {
     /// Minutes of a report in the largest unit that keeps a whole number of it.
     static func minutes(_ figure: Figure) -> HTML {
         guard let minutes = figure.value else { return Self.figure(figure) }
-        let text: String =
-            switch minutes {
-            case 0: "0 min"
-            case ..<1: "under 1 min"
-            case ..<120: "\(number(minutes)) min"
-            case ..<2_880: "\(number(minutes / 60)) h"
-            default: "\(number(minutes / 1_440)) days"
-            }
         return .tag(
             .data,
             [.of(.value, figure.source), .of(.title, "\(figure.source) minutes")],
-            .text(text)
+            .text(text(ofMinutes: minutes))
         )
+    }
+
+    /// Seconds of a report, from two minutes on in the unit of `minutes`.
+    static func seconds(_ figure: Figure) -> HTML {
+        guard let seconds = figure.value, seconds >= 120 else { return Self.figure(figure, "s") }
+        return .tag(
+            .data,
+            [.of(.value, figure.source), .of(.title, "\(figure.source) seconds")],
+            .text(text(ofMinutes: seconds / 60))
+        )
+    }
+
+    private static func text(ofMinutes minutes: Double) -> String {
+        switch minutes {
+        case 0: "0 min"
+        case ..<1: "under 1 min"
+        case ..<120: "\(number(minutes)) min"
+        case ..<2_880: "\(number(minutes / 60)) h"
+        default: "\(number(minutes / 1_440)) days"
+        }
     }
 
     /// Returns a number with at most one decimal, and its thousands apart.
