@@ -74,6 +74,8 @@ public struct Prompting: Hashable, Sendable {
     public var prompt: Prompt?
     /// The next prompt, and the reason for its delay; nil if none is delayed.
     public var hold: Hold?
+    /// Whether no prompt is shown because the customer is in the holdout of an experiment.
+    var isHeldOut = false
 
     public struct Hold: Hashable, Sendable {
         public var until: Instant
@@ -93,6 +95,9 @@ public struct Prompting: Hashable, Sendable {
     /// One sentence on why a prompt is shown or not.
     public var sentence: String {
         if prompt != nil { return "A prompt is shown now." }
+        if isHeldOut, hold == nil {
+            return "No prompt is shown: the customer is in the holdout of an experiment."
+        }
         return switch hold?.reason {
         case .quiet: "The prompt waits: the payment has not failed for as long as `prompts.quiet`."
         case .interval: "The prompt waits: the last one was shown within `prompts.interval`."
@@ -119,14 +124,19 @@ extension CustomerHistory {
         at instant: Instant,
         _ presentation: Presentation
     ) -> Prompting {
-        let candidates = counsels.compactMap {
+        let all = counsels.compactMap {
             candidate(for: $0.entitlement, $0.counsel, at: instant, presentation)
         }
+        let candidates = all.filter { !$0.isHeldOut }
         let due = candidates.filter { $0.opening.until <= instant }
         let prompt = (due.first { $0.prompt.kind == .hard } ?? due.first)?.prompt
         guard prompt?.kind != .hard else { return Prompting(prompt: prompt) }
         let heldBack = candidates.map(\.opening).filter { $0.until > instant }
-        return Prompting(prompt: prompt, hold: heldBack.min { $0.until < $1.until })
+        return Prompting(
+            prompt: prompt,
+            hold: heldBack.min { $0.until < $1.until },
+            isHeldOut: all.contains(where: \.isHeldOut)
+        )
     }
 
     private func candidate(
@@ -134,7 +144,7 @@ extension CustomerHistory {
         _ counsel: Counsel,
         at instant: Instant,
         _ presentation: Presentation
-    ) -> (prompt: Prompt, opening: Prompting.Hold)? {
+    ) -> (prompt: Prompt, opening: Prompting.Hold, isHeldOut: Bool)? {
         guard let (kind, standing) = counsel.advice, kind == .fixPayment,
             let history = history(of: standing),
             let url = StoreLink.payment(for: standing, package: googlePlayPackage)
@@ -153,7 +163,7 @@ extension CustomerHistory {
             failedAt: failedAt
         )
         // A locked-out customer is asked in every arm.
-        guard !isKept || assignment?.arm.isHoldout != true else { return nil }
+        let isHeldOut = isKept && assignment?.arm.isHoldout == true
         let prompt = Prompt(
             kind: isKept ? .soft : .hard,
             entitlement: entitlement,
@@ -162,7 +172,9 @@ extension CustomerHistory {
             alternatives: standing.lineage?.store == .googlePlay ? [.openApp] : [],
             experiment: assignment
         )
-        guard isKept else { return (prompt, Prompting.Hold(until: instant, reason: .quiet)) }
+        guard isKept else {
+            return (prompt, Prompting.Hold(until: instant, reason: .quiet), isHeldOut)
+        }
         var prompts = policy.value(at: instant).prompts
         if let quiet = assignment?.arm.quiet { prompts.quiet = quiet }
         var opening = prompts.opening(
@@ -173,7 +185,7 @@ extension CustomerHistory {
         if let last = presentation.storeMessages.filter({ $0 <= instant }).max() {
             opening.wait(until: last + history.pace.scale(.days(1)), .store)
         }
-        return (prompt, opening)
+        return (prompt, opening, isHeldOut)
     }
 
     /// Returns the start of the unbroken payment failure of a lineage.

@@ -116,6 +116,13 @@ import TideoverLives
         at instant: Instant,
         unlocking entitlements: [String] = ["premium"]
     ) -> Prompt? {
+        history(arm, unlocking: entitlements).snapshot(at: instant).prompt
+    }
+
+    private static func history(
+        _ arm: Experiment.Arm,
+        unlocking entitlements: [String] = ["premium"]
+    ) -> CustomerHistory {
         var catalogue = AdviceTests.catalogue
         catalogue.products["monthly"]?.entitlements = entitlements
         let experiment = Experiment(
@@ -127,7 +134,6 @@ import TideoverLives
         let policy = Policy(experiments: [experiment])
         let life = StandingTests.failing()
         return AdviceTests.history([life], policy: policy, catalogue: catalogue)
-            .snapshot(at: instant).prompt
     }
 
     @Test func `a holdout is not asked while it has access, and always when it has none`() {
@@ -136,6 +142,18 @@ import TideoverLives
         let hard = Self.prompt(holdout, at: PromptTests.graceEnd)
         #expect(hard?.kind == .hard)
         #expect(hard?.experiment?.arm.name == "holdout")
+    }
+
+    @Test func `the explanation states that a holdout is why no prompt is shown`() {
+        let sentences = [Experiment.Arm("holdout", isHoldout: true), .init("asked")].map { arm in
+            let history = Self.history(arm)
+            return [PromptTests.failed.justBefore, PromptTests.failed, PromptTests.graceEnd].map {
+                history.prompting(at: $0, Presentation()).sentence
+            }
+        }
+        let (none, shown) = ("There is nothing to ask the customer.", "A prompt is shown now.")
+        let held = "No prompt is shown: the customer is in the holdout of an experiment."
+        #expect(sentences == [[none, held, shown], [none, shown, shown]])
     }
 
     @Test func `the arm counts for everything that the failed payment unlocks`() {
