@@ -81,6 +81,34 @@ import TideoverSignatures
         #expect(last?.hasPrefix("/who/anna 2026-05-01T10:00:01.") == true)
     }
 
+    @Test(arguments: [
+        ("premium", ["premium.access"]), ("rights.premium.ok", ["premium.access"]),
+        ("rights.{entitlement}.ok", ["export.access", "premium.access"]),
+        ("isPaid", ["export.access", "premium.access"]),
+    ])
+    func `a place that names an entitlement is asked about that one alone`(
+        _ place: String,
+        _ asked: [String]
+    ) async throws {
+        let scenario = try scenario("{ premium: { access: true }, export: { state: \"active\" } }")
+        let answer: JSONValue = [
+            "premium": true, "isPaid": true,
+            "rights": ["premium": ["ok": true], "export": ["ok": true]],
+        ]
+        var backEnd = ForeignBackEnd(
+            handler: { _ in Response(body: answer.encoded()) },
+            deliverPath: "/in",
+            readPath: "/who/{customer}"
+        )
+        backEnd.access = AccessPlace(place)
+        let report = try await ScenarioRunner(
+            target: backEnd.target(for: scenario),
+            authority: SandboxAuthority()
+        ).run(scenario)
+        #expect(report.passed)
+        #expect(report.verdicts.map(\.label).sorted() == asked)
+    }
+
     /// Two customers, one in each store.
     private func bothStores() throws -> Scenario {
         try Scenario(

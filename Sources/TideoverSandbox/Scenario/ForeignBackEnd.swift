@@ -71,6 +71,7 @@ public struct ForeignBackEnd: Sendable {
         )
         target.googlePlay = googlePlay
         target.tellsAccessAlone = access != nil
+        target.answeredEntitlements = access?.entitlement(among: entitlements).map { [$0] }
         return target
     }
 }
@@ -88,6 +89,13 @@ public struct AccessPlace: Hashable, Sendable {
                 .contains("")
         else { return nil }
         self.text = text
+    }
+
+    /// Returns the only entitlement that the field is about: one that it names; nil if it is about
+    /// every entitlement, or names none.
+    func entitlement(among entitlements: [String]) -> String? {
+        let steps = text.split(separator: ".").map(String.init)
+        return steps.contains("{entitlement}") ? nil : entitlements.first(where: steps.contains)
     }
 
     /// Converts the answer to the scenario format, with access alone. A value other than a bool is

@@ -32,6 +32,16 @@ extension ScenarioStep {
         step.expectations = stated + implied
         return step
     }
+
+    /// Returns the same step, without expectations of other entitlements; unchanged for nil.
+    func asking(onlyAbout entitlements: [String]?) -> ScenarioStep {
+        guard let entitlements else { return self }
+        var step = self
+        step.expectations.removeAll { expectation in
+            expectation.entitlementPlace.map { !entitlements.contains($0.entitlement) } ?? false
+        }
+        return step
+    }
 }
 
 extension ScenarioExpectation {

@@ -157,7 +157,9 @@ struct ScenarioPlay {
 
     /// Runs a step at its instant, or as soon after it as the answers to the step before were read.
     mutating func take(_ step: ScenarioStep) async throws(SignatureRefusal) {
-        let step = target.tellsAccessAlone ? step.askingForAccess : step
+        let step =
+            target.tellsAccessAlone
+            ? step.askingForAccess.asking(onlyAbout: target.answeredEntitlements) : step
         try await pass(until: max(step.at, now))
         guard !isGivenUp else { return }
         var visited: Reading?

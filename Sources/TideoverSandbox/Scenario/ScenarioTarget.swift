@@ -46,6 +46,9 @@ public struct ScenarioTarget: Sendable {
     /// Whether its answers report only access for each entitlement. If so, only access is checked,
     /// and a required state is reduced to access.
     public var tellsAccessAlone = false
+    /// The entitlements that its answers are about, if they report only access; nil for all.
+    /// Expectations of others are left out.
+    package var answeredEntitlements: [String]?
     /// Ends a scenario after so many deliveries of one store if none was accepted; nil for never.
     /// Pub/Sub repeats each message for a week.
     package var refusalLimit: Int?
