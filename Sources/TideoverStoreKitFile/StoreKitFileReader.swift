@@ -69,11 +69,24 @@ enum StoreKitFileReader {
             product: product,
             level: try node["groupNumber"].value?.number() ?? 1,
             period: try node["recurringSubscriptionPeriod"].required().period(),
-            introductory: try node["introductoryOffer"].value.map(offer),
+            introductory: try introductory(node),
             promotional: try node["adHocOffers"].list(offer),
             winBack: try node["winbackOffers"].list(offer),
             codes: try node["codeOffers"].list(offer)
         )
+    }
+
+    /// Returns the introductory offer of a subscription. Version 5 of the format lists one for each
+    /// billing plan; the price of the subscription is that of payment up front.
+    private static func introductory(
+        _ node: FileNode
+    ) throws(StoreKitFileError) -> StoreKitFile.Offer? {
+        if let only = try node["introductoryOffer"].value.map(offer) { return only }
+        let offers = try node["introductoryOffers"].list { (node) throws(StoreKitFileError) in
+            let plan = try node["billingPlanType"].value?.text() ?? "BILLED_UPFRONT"
+            return plan == "BILLED_UPFRONT" ? try offer(node) : nil
+        }
+        return offers.lazy.compactMap(\.self).first
     }
 
     private static func offer(_ node: FileNode) throws(StoreKitFileError) -> StoreKitFile.Offer {

@@ -62,6 +62,34 @@ import TideoverStoreKitFile
         #expect(prices.count { $0 == nil } == 1)
     }
 
+    /// Reads a file of version 5 with one subscription, which also has these members.
+    private static func subscription(with members: String) throws -> StoreKitFile.Subscription {
+        let text = """
+            {"subscriptionGroups": [{"id": "A", "name": "g", "subscriptions": [{
+            "displayPrice": "59.99", "productID": "p", "recurringSubscriptionPeriod": "P1Y",
+            "type": "RecurringSubscription", \(members)}]}], "version": {"major": 5, "minor": 0}}
+            """
+        return try StoreKitFile(Array(text.utf8)).groups[0].subscriptions[0]
+    }
+
+    @Test func `a file with billing plans lists the introductory offer of each`() throws {
+        let trial = { (plan: String, period: String) in
+            #"{"billingPlanType": "\#(plan)", "internalID": "1", "numberOfPeriods": 1, "#
+                + #""paymentMode": "free", "subscriptionPeriod": "\#(period)"}"#
+        }
+        let (monthly, upfront) = (trial("MONTHLY", "P3D"), trial("BILLED_UPFRONT", "P2W"))
+        let both = try Self.subscription(with: "\"introductoryOffers\": [\(monthly), \(upfront)]")
+        #expect(both.introductory?.length == ISOPeriod(count: 2, unit: .week))
+        #expect(both.introductory?.mode == .free)
+        #expect(both.introductory?.id == nil)
+        let other = try Self.subscription(with: "\"introductoryOffers\": [\(monthly)]")
+        #expect(other.introductory == nil)
+        let repeated = "\"introductoryOffer\": \(upfront), \"introductoryOffers\": [\(upfront)]"
+        #expect(try Self.subscription(with: repeated).introductory == both.introductory)
+        let none = "\"introductoryOffer\": null, \"introductoryOffers\": []"
+        #expect(try Self.subscription(with: none).introductory == nil)
+    }
+
     @Test func `an older file has fewer fields`() throws {
         // As Xcode 12 wrote it.
         let text = """
