@@ -75,7 +75,7 @@ public struct StoreKitFile: Hashable, Sendable {
 
     /// A discount.
     public struct Offer: Hashable, Sendable {
-        /// Nil for an introductory offer, which has no ID.
+        /// For an offer of codes its reference name; nil for an introductory offer, which has no ID.
         public let id: String?
         public let mode: Mode
         /// The price per period, in thousandths of the currency's main unit; nil if it is free.

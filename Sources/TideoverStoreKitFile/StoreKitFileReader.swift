@@ -72,7 +72,7 @@ enum StoreKitFileReader {
             introductory: try introductory(node),
             promotional: try node["adHocOffers"].list(offer),
             winBack: try node["winbackOffers"].list(offer),
-            codes: try node["codeOffers"].list(offer)
+            codes: try node["codeOffers"].list(codeOffer)
         )
     }
 
@@ -89,12 +89,26 @@ enum StoreKitFileReader {
         return offers.lazy.compactMap(\.self).first
     }
 
+    /// Returns an offer of codes. Xcode gives it a name, but no ID.
+    private static func codeOffer(
+        _ node: FileNode
+    ) throws(StoreKitFileError) -> StoreKitFile.Offer {
+        try offer(node, namedBy: node["offerID"].value == nil ? "referenceName" : "offerID")
+    }
+
     private static func offer(_ node: FileNode) throws(StoreKitFileError) -> StoreKitFile.Offer {
+        try offer(node, namedBy: "offerID")
+    }
+
+    private static func offer(
+        _ node: FileNode,
+        namedBy key: String
+    ) throws(StoreKitFileError) -> StoreKitFile.Offer {
         let mode: StoreKitFile.Mode = try node["paymentMode"].required().word()
         let price = try node["displayPrice"].value?.price()
         if mode != .free { _ = try node["displayPrice"].required() }
         let offer = StoreKitFile.Offer(
-            id: try node["offerID"].value?.text(),
+            id: try node[key].value?.text(),
             mode: mode,
             milliunits: mode == .free ? nil : price,
             period: try node["subscriptionPeriod"].required().period(),

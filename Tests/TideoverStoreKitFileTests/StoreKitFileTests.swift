@@ -90,6 +90,13 @@ import TideoverStoreKitFile
         #expect(try Self.subscription(with: none).introductory == nil)
     }
 
+    @Test func `an offer of codes has its reference name`() throws {
+        let code = #"{"eligibility": ["new"], "internalID": "2", "isStackable": true, "#
+            + #""paymentMode": "free", "referenceName": "summer", "subscriptionPeriod": "P1M"}"#
+        let subscription = try Self.subscription(with: "\"codeOffers\": [\(code)]")
+        #expect(subscription.codes.map(\.id) == ["summer"])
+    }
+
     @Test func `an older file has fewer fields`() throws {
         // As Xcode 12 wrote it.
         let text = """
