@@ -8,20 +8,33 @@ import TideoverSandbox
 @Suite struct AppStoreFamilyTests {
     private static let day = CivilDate.millisecondsPerDay
 
-    /// Returns a store in which anna has shared with ben since 2 May.
-    private func store(
+    private static func product(
+        _ id: String,
+        level: Int = 1,
         isFamilyShareable: Bool = true
-    ) throws -> AppStoreMachine {
-        let product = AppStoreProduct(
-            id: "cards.family",
+    ) throws -> AppStoreProduct {
+        AppStoreProduct(
+            id: id,
             group: "pro",
+            level: level,
             period: try #require(StorePeriod(iso: "P1M")),
             price: try #require(StorePrice("9.99 USD")),
             grace: .sixteenDays,
             isFamilyShareable: isFamilyShareable
         )
+    }
+
+    /// Returns a store in which anna has shared with ben since 2 May.
+    private func store(
+        isFamilyShareable: Bool = true
+    ) throws -> AppStoreMachine {
+        let products = [
+            try Self.product("cards.family", level: 2, isFamilyShareable: isFamilyShareable),
+            try Self.product("cards.all"),
+            try Self.product("cards.single", isFamilyShareable: false),
+        ]
         var store = AppStoreMachine(
-            app: AppStoreApp(bundleId: "com.example.cards", products: [product]),
+            app: AppStoreApp(bundleId: "com.example.cards", products: products),
             seed: 7,
             now: try #require(InstantText.read("2026-05-01T10:00:00Z"))
         )
@@ -98,6 +111,54 @@ import TideoverSandbox
         #expect(store.truth(of: "ben", at: store.now) == .revoked)
         let back = try store.perform(.reverseRefund(product: nil), by: "anna")
         #expect(kinds(back) == ["anna REFUND_REVERSED", "ben REFUND_REVERSED"])
+        #expect(store.truth(of: "ben", at: store.now).isEntitled)
+    }
+
+    @Test func `a purchase after a refund is shared again`() throws {
+        var store = try store()
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        _ = try store.perform(.refund(product: nil, reason: .other), by: "anna")
+        _ = store.advance(to: store.now + Self.day)
+        let heard = try store.perform(
+            .subscribe(product: "cards.family", trial: .declined),
+            by: "anna"
+        )
+        #expect(kinds(heard) == ["anna SUBSCRIBED RESUBSCRIBE", "ben SUBSCRIBED RESUBSCRIBE"])
+        #expect(store.truth(of: "ben", at: store.now).isEntitled)
+    }
+
+    @Test func `an upgrade replaces the transaction of the share too`() async throws {
+        let products = [
+            try Self.product("cards.family", level: 2), try Self.product("cards.all"),
+        ]
+        let client = try await StoreClient(products)
+        try await client.store.register(StoreCustomer(name: "ben", appAccountToken: nil))
+        _ = try await client.buy("cards.family")
+        let share = AppStoreAction.share(product: nil, with: "ben")
+        let shared = try await client.store.perform(share, by: "anna")
+        let heard = try await client.store.perform(.changePlan(to: "cards.all"), by: "anna")
+        let kind = "DID_CHANGE_RENEWAL_PREF UPGRADE"
+        #expect(kinds(heard) == ["anna \(kind)", "ben \(kind)"])
+        #expect(heard.map { $0.transaction?["productId"] } == ["cards.all", "cards.all"])
+        let old = try #require(shared.first?.transaction?["transactionId"]?.string)
+        let answer = try await client.answer("GET", "/inApps/v1/transactions/\(old)")
+        let transaction = try client.verified(answer["signedTransactionInfo"])
+        #expect(transaction["isUpgraded"] == true)
+        #expect(transaction["inAppOwnershipType"] == "FAMILY_SHARED")
+    }
+
+    @Test func `a product that cannot be shared ends the share while it is owned`() throws {
+        var store = try store()
+        _ = try store.perform(.share(product: nil, with: "ben"), by: "anna")
+        let upgraded = try store.perform(.changePlan(to: "cards.single"), by: "anna")
+        #expect(
+            kinds(upgraded) == ["anna DID_CHANGE_RENEWAL_PREF UPGRADE", "ben REVOKE"]
+        )
+        #expect(upgraded.last?.transaction?["productId"] == "cards.family")
+        #expect(store.truth(of: "ben", at: store.now) == .revoked)
+        _ = try store.perform(.changePlan(to: "cards.family"), by: "anna")
+        let renewed = store.advance(to: store.now + 31 * Self.day)
+        #expect(kinds(renewed) == ["anna DID_RENEW", "ben SUBSCRIBED RESUBSCRIBE"])
         #expect(store.truth(of: "ben", at: store.now).isEntitled)
     }
 

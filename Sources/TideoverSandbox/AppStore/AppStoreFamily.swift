@@ -9,6 +9,11 @@ extension AppStoreMachine {
             guard let from = self[place].sharedFrom, !self[place].isUnshared else { continue }
             remember(place.account)
             let owner = self[from]
+            guard owner.current.product.isFamilyShareable else {
+                guard self[place].isAlive else { continue }
+                notifications.append(notify(self[place].loseProduct(at: now), of: place))
+                continue
+            }
             let ids = self[place].lacksTerm(of: owner) ? drawTerm(for: place.account) : nil
             guard let event = self[place].follow(owner, ids, at: now) else { continue }
             notifications.append(notify(event, of: place))

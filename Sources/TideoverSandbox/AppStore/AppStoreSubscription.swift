@@ -560,6 +560,10 @@ extension AppStoreSubscription {
         let event = event(in: owner)
         let term = owner.current
         if let ids {
+            if isUpgraded(in: owner) {
+                terms[terms.count - 1].isUpgraded = true
+                terms[terms.count - 1].modifiedAt = instant
+            }
             terms.append(
                 term.shared(ids, startingAt: term.start, isRenewal: term.isRenewal, at: instant)
             )
@@ -588,8 +592,19 @@ extension AppStoreSubscription {
         return end == current.end ? nil : .renewalExtended(until: end)
     }
 
+    /// Whether an upgrade by the purchaser replaced the newest term of this share.
+    private func isUpgraded(in owner: AppStoreSubscription) -> Bool {
+        !isRevoked && owner.terms[termsSeen - 1].isUpgraded
+    }
+
     private func renewal(in owner: AppStoreSubscription) -> AppStoreEvent {
         let term = owner.current
+        if isUpgraded(in: owner) {
+            let nothing = StorePrice(milliunits: 0, currency: term.price.currency)
+            return .upgraded(to: term.product.id, until: term.end, refund: nothing)
+        }
+        // The purchaser bought again after a refund, or has a product again that is shared.
+        if isRevoked { return .subscribed(until: term.end, trial: term.isTrial, again: true) }
         switch phase {
         case .ended: return .subscribed(until: term.end, trial: term.isTrial, again: true)
         case .grace: return .recovered(until: term.end, inGrace: true)
@@ -615,6 +630,11 @@ extension AppStoreSubscription {
     /// Stops the sharing; the share ends for good.
     mutating func unshare(at instant: Int64) -> AppStoreEvent {
         isUnshared = true
+        return loseProduct(at: instant)
+    }
+
+    /// Ends the share until the purchaser has a product again that can be shared.
+    mutating func loseProduct(at instant: Int64) -> AppStoreEvent {
         terms[terms.count - 1].revocation = Revocation(at: instant, reason: .other, isOfShare: true)
         terms[terms.count - 1].modifiedAt = instant
         record(at: instant)
