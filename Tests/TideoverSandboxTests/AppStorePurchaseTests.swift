@@ -104,6 +104,34 @@ import TideoverSandbox
         #expect(refunded[1].transaction?["revocationType"]?.string == "FAMILY_REVOKE")
     }
 
+    @Test func `the purchase whose refund was requested is refunded, not a newer one`() throws {
+        var store = try store()
+        let coins = "cards.coins"
+        let first = try store.act(.buy(product: coins, outsideApp: false))
+        _ = try store.act(.requestRefund(product: coins, reason: .other))
+        let second = try store.act(.buy(product: coins, outsideApp: false))
+        let id = { (heard: Heard?) in heard?.transaction?["transactionId"]?.string }
+        let refunded = try store.act(.refund(product: coins, reason: .other))
+        #expect(id(refunded.first) == id(first.first))
+        let reversed = try store.act(.reverseRefund(product: coins))
+        #expect(id(reversed.first) == id(first.first))
+        // Without a request, the newest one.
+        let other = try store.act(.refund(product: coins, reason: .other))
+        #expect(id(other.first) == id(second.first))
+    }
+
+    @Test func `a request for an older purchase can be declined`() throws {
+        var store = try store()
+        let coins = "cards.coins"
+        let first = try store.act(.buy(product: coins, outsideApp: false))
+        _ = try store.act(.requestRefund(product: coins, reason: .other))
+        _ = try store.act(.buy(product: coins, outsideApp: false))
+        let declined = try #require(try store.act(.declineRefund(product: coins)).first)
+        #expect(declined.kind == "REFUND_DECLINED")
+        let id = first.first?.transaction?["transactionId"]?.string
+        #expect(declined.transaction?["transactionId"]?.string == id)
+    }
+
     @Test func `a purchase whose payment is declined is still waiting`() throws {
         var store = try store()
         _ = try store.act(.askToBuy(product: Self.lifetime))

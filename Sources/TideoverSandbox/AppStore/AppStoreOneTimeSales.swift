@@ -38,12 +38,20 @@ extension AppStoreMachine {
         Shelf(account: account, purchase: accounts[account].purchases.count - 1)
     }
 
-    /// Returns the newest purchase of a product that the customer made.
-    private func shelf(_ account: Int, _ product: String) throws(AppStoreRefusal) -> Shelf {
-        let index = accounts[account].purchases.lastIndex {
-            $0.sharedFrom == nil && $0.product.id == product
+    /// Returns the newest purchase of a product that the customer made: of those for which
+    /// `isMeant` holds, if there is one.
+    private func shelf(
+        _ account: Int,
+        _ product: String,
+        where isMeant: (AppStoreOneTimePurchase) -> Bool = { _ in true }
+    ) throws(AppStoreRefusal) -> Shelf {
+        let purchases = accounts[account].purchases
+        let made = purchases.indices.filter {
+            purchases[$0].sharedFrom == nil && purchases[$0].product.id == product
         }
-        guard let index else { throw refusal(.notBought, account, product) }
+        guard let index = made.last(where: { isMeant(purchases[$0]) }) ?? made.last else {
+            throw refusal(.notBought, account, product)
+        }
         return Shelf(account: account, purchase: index)
     }
 
@@ -59,18 +67,18 @@ extension AppStoreMachine {
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
             return [notify(self[shelf].requestRefund(reason), of: shelf)]
         case .declineRefund:
-            let shelf = try shelf(account, product)
+            let shelf = try shelf(account, product, where: \.refundIsRequested)
             guard self[shelf].refundIsRequested else {
                 throw refusal(.refundNotRequested, account, product)
             }
             return [notify(self[shelf].declineRefund(), of: shelf)]
         case .refund(_, let reason, let percent):
-            let shelf = try shelf(account, product)
+            let shelf = try shelf(account, product, where: \.refundIsRequested)
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
             let event = self[shelf].refund(reason, percent: percent, at: now)
             return [notify(event, of: shelf)] + revokeShares(of: shelf)
         case .reverseRefund:
-            let shelf = try shelf(account, product)
+            let shelf = try shelf(account, product, where: \.isRevoked)
             guard self[shelf].isRevoked else { throw refusal(.notRefunded, account, product) }
             return [notify(self[shelf].reverseRefund(at: now), of: shelf)]
         case .share(_, let member): return [try share(shelf(account, product), with: member)]
