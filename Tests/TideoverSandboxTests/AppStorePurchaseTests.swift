@@ -104,6 +104,23 @@ import TideoverSandbox
         #expect(refunded[1].transaction?["revocationType"]?.string == "FAMILY_REVOKE")
     }
 
+    @Test func `a reversed refund restores the shares that it ended`() throws {
+        var store = try store()
+        try store.register("ben")
+        try store.register("eve")
+        _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        _ = try store.act(.share(product: Self.lifetime, with: "eve"))
+        _ = try store.act(.stopSharing(product: Self.lifetime, with: "eve"))
+        _ = try store.pass(until: "2026-05-02T10:00:00Z")
+        _ = try store.act(.share(product: Self.lifetime, with: "ben"))
+        _ = try store.act(.refund(product: Self.lifetime, reason: .other))
+        let reversed = try store.act(.reverseRefund(product: Self.lifetime))
+        #expect(reversed.map(\.kind) == ["REFUND_REVERSED", "REFUND_REVERSED"])
+        let owners = reversed.map { $0.transaction?["inAppOwnershipType"]?.string }
+        #expect(owners == ["PURCHASED", "FAMILY_SHARED"])
+        #expect(reversed[1].transaction?["revocationDate"] == nil)
+    }
+
     @Test func `the purchase whose refund was requested is refunded, not a newer one`() throws {
         var store = try store()
         let coins = "cards.coins"

@@ -79,8 +79,11 @@ extension AppStoreMachine {
             return [notify(event, of: shelf)] + revokeShares(of: shelf)
         case .reverseRefund:
             let shelf = try shelf(account, product, where: \.isRevoked)
-            guard self[shelf].isRevoked else { throw refusal(.notRefunded, account, product) }
-            return [notify(self[shelf].reverseRefund(at: now), of: shelf)]
+            guard let refund = self[shelf].revocation else {
+                throw refusal(.notRefunded, account, product)
+            }
+            let reversed = notify(self[shelf].reverseRefund(at: now), of: shelf)
+            return [reversed] + restoreShares(of: shelf, lostBy: refund)
         case .share(_, let member): return [try share(shelf(account, product), with: member)]
         case .stopSharing(_, let member):
             return [try stopSharing(shelf(account, product), with: member)]
@@ -116,11 +119,18 @@ extension AppStoreMachine {
 extension AppStoreMachine {
     /// Returns the shares of a purchase that family members can still use.
     private func shares(of shelf: Shelf) -> [Shelf] {
+        shares(of: shelf) { !$0.isRevoked }
+    }
+
+    private func shares(
+        of shelf: Shelf,
+        where isMeant: (AppStoreOneTimePurchase) -> Bool
+    ) -> [Shelf] {
         let original = self[shelf].ids.transactionId
         return accounts.indices.flatMap { account in
             accounts[account].purchases.indices.compactMap { index in
                 let share = accounts[account].purchases[index]
-                guard share.sharedFrom == original, !share.isRevoked else { return nil }
+                guard share.sharedFrom == original, isMeant(share) else { return nil }
                 return Shelf(account: account, purchase: index)
             }
         }
@@ -162,6 +172,19 @@ extension AppStoreMachine {
         }
         remember(account)
         return notify(self[share].unshare(at: now), of: share)
+    }
+
+    /// Gives back the shares that a refund ended, as the reversal does for a subscription.
+    private mutating func restoreShares(
+        of shelf: Shelf,
+        lostBy refund: AppStoreSubscription.Revocation
+    ) -> [AppStoreNotification] {
+        var notifications: [AppStoreNotification] = []
+        for share in shares(of: shelf, where: { $0.revocation?.at == refund.at }) {
+            remember(share.account)
+            notifications.append(notify(self[share].reverseRefund(at: now), of: share))
+        }
+        return notifications
     }
 
     private mutating func revokeShares(of shelf: Shelf) -> [AppStoreNotification] {
