@@ -58,8 +58,9 @@ extension Finding {
         let comparison = GraceComparison(
             subject: "\(app.id) \(environment.rawValue)",
             environment: environment,
-            products: app.catalogue.products.filter { $0.value.kind == .autoRenewable }
-                .sorted { $0.key < $1.key }
+            products: app.catalogue.products.filter {
+                $0.value.kind == .autoRenewable && app.catalogue.sells($0.key, in: .appStore)
+            }.sorted { $0.key < $1.key }
         )
         switch setting {
         case .stated(let setting): return comparison.findings(setting)

@@ -9,19 +9,25 @@ import TideoverLives
 
 /// The billing grace period in App Store Connect compared with the catalogue's.
 @Suite struct GraceSettingTests {
-    private static func app(grace: String?, period: String = "P1M") -> Configuration.App {
+    private static func app(
+        grace: String?,
+        period: String = "P1M",
+        beside others: [String: Product] = [:]
+    ) -> Configuration.App {
         Configuration.App(
             id: "cards",
             environments: [.production, .sandbox],
             appStore: Configuration.AppStore(bundleId: "com.example.cards"),
-            catalogue: Catalogue(products: [
-                "cards.pro.monthly": Product(
-                    entitlements: ["premium"],
-                    group: "pro",
-                    period: Period(iso8601: period),
-                    grace: grace.flatMap { Period(iso8601: $0) }
-                )
-            ])
+            catalogue: Catalogue(
+                products: others.merging([
+                    "cards.pro.monthly": Product(
+                        entitlements: ["premium"],
+                        group: "pro",
+                        period: Period(iso8601: period),
+                        grace: grace.flatMap { Period(iso8601: $0) }
+                    )
+                ]) { _, own in own }
+            )
         )
     }
 
@@ -118,6 +124,29 @@ import TideoverLives
             try Self.nothing()
         )
         #expect(told.map(\.verdict) == [.ok])
+    }
+
+    @Test func `products of Google Play alone are not compared`() async throws {
+        let product = { (store: Store?) in
+            Product(
+                entitlements: ["premium"],
+                period: Period(iso8601: "P1M"),
+                grace: Period(iso8601: "P7D"),
+                store: store
+            )
+        }
+        let others = ["cards.pro:monthly": product(nil), "cards.play": product(.googlePlay)]
+        let on = try await setting(Self.sixteen)
+        let off = try await setting(["optIn": false])
+        for (setting, grace) in [(on, "P16D"), (off, nil)] {
+            let told = Finding.grace(
+                of: Self.app(grace: grace, beside: others),
+                in: .production,
+                setting,
+                try Self.nothing()
+            )
+            #expect(told.map(\.verdict) == [.ok])
+        }
     }
 
     @Test(arguments: [
