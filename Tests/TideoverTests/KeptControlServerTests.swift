@@ -72,6 +72,20 @@ import TideoverTestProcesses
         await backEnd.stop()
     }
 
+    @Test func `a damaged message that the back end accepts is reported as that`() async throws {
+        let backEnd = try backEnd()
+        let visit = try await visit(backEnd)
+        let url = try visit.listen()
+        _ = try await ControlServer(try stage(), visit)
+        #expect(await control(["disturbNotifications", "fault=corrupt"], at: url).0 == .success)
+        let (code, told) = await control(["subscribe"], at: url)
+        #expect(code == .failure)
+        #expect(told.contains("accepted (200), though it must not be believed: corrupted"))
+        #expect(!told.contains("not accepted"))
+        await visit.storeServer.close()
+        await backEnd.stop()
+    }
+
     @Test func `a file of another stage is refused with the difference`() async throws {
         let backEnd = try backEnd()
         let visit = try await visit(backEnd)

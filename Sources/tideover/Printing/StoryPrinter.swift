@@ -219,6 +219,8 @@ extension TraceEntry {
             case .answered(let status): object["status"] = .integer(Int64(status))
             case .failed(let why): object["failure"] = .string(why)
             }
+            object["accepted"] = .bool(delivery.isAccepted)
+            object["fault"] = delivery.fault.map { .string($0.words) }
             object["answer"] = delivery.reading?.document ?? .null
             object["naive"] = delivery.reading.map { .bool($0.naiveServes) } ?? .null
         case .push(let push):
@@ -228,6 +230,8 @@ extension TraceEntry {
             } else {
                 object["failure"] = "no answer"
             }
+            object["accepted"] = .bool(push.isAcknowledged)
+            object["fault"] = push.fault.map { .string($0.words) }
             object["answer"] = push.reading?.document ?? .null
             object["naive"] = push.reading.map { .bool($0.naiveServes) } ?? .null
         case .webhook(let webhook):

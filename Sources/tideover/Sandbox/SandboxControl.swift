@@ -169,7 +169,11 @@ enum SandboxControl {
         guard moment["passed"]?.bool == false else { return nil }
         if let reason = moment["refused"]?.string { return "refused: \(reason)" }
         if let failure = moment["failure"]?.string { return "not delivered: \(failure)" }
-        if let status = moment["status"]?.int64 { return "not accepted: \(status)" }
+        if let status = moment["status"]?.int64 {
+            guard moment["accepted"]?.bool == true else { return "not accepted: \(status)" }
+            let fault = moment["fault"]?.string.map { ": \($0)" } ?? ""
+            return "accepted (\(status)), though it must not be believed\(fault)"
+        }
         let broken = moment["expectations"]?.array?.filter { $0["holds"]?.bool == false } ?? []
         return "not as expected: \(broken.map(difference).joined(separator: "; "))"
     }
