@@ -84,6 +84,15 @@ import TideoverJSON
         #expect(error?.code == code)
     }
 
+    @Test func `a notification of version 1 is refused with the setting to change`() {
+        let body = Array(#"{"notification_type":"DID_RENEW","unified_receipt":{}}"#.utf8)
+        let error = #expect(throws: AppStoreRefusal.self) {
+            try FakeStore.reader().readNotification(body: body, check: FakeStore.check())
+        }
+        #expect(error?.code == "missing-member")
+        #expect(error?.sentence.contains("choose version 2 in App Store Connect") == true)
+    }
+
     @Test(arguments: ["", "   ", "not a jws", "[]"])
     func `an error of the signature check reaches the caller unchanged`(text: String) {
         #expect(throws: FakeStore.BrokenSeal.self) {

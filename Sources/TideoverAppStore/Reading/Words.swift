@@ -33,6 +33,9 @@ extension AppStoreRefusal: CustomStringConvertible {
                 + "column \(error.column)."
         case .malformedJSON(let error):
             "The body is not valid JSON at line \(error.line), column \(error.column)."
+        case .missingMember("signedPayload"):
+            "The member signedPayload is missing. Notifications of version 1 do not have it: choose "
+                + "version 2 in App Store Connect."
         case .missingMember(let name): "The member \(name) is missing."
         case .malformed(let field): "The value of \(field) has the wrong type or is out of range."
         case .unrecognisedContent: "The App Store is not known to send signed content of this kind."
