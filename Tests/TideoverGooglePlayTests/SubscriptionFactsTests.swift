@@ -142,9 +142,9 @@ struct SubscriptionFactsTests {
 
     @Test(
         arguments: [
-            (["oneTimeCode": [:]], PlayItem.PromotionCode()),
-            (["vanityCode": ["promotionCode": "SPRING"]], PlayItem.PromotionCode(text: "SPRING")),
-            (["vanityCode": ["promotionCode": "a\0b"]], PlayItem.PromotionCode()),
+            (["oneTimeCode": [:]], .some(.init())),
+            (["vanityCode": ["promotionCode": "SPRING"]], .some(.init(text: "SPRING"))),
+            (["vanityCode": ["promotionCode": "a\0b"]], .some(.init())),
             (["raffle": [:]], nil), ([:], nil),
         ] as [(JSONObject, PlayItem.PromotionCode?)]
     )
