@@ -85,7 +85,7 @@ struct WriterTests {
             for _ in 0..<500 { list.value("b") }
             #expect(before == Array("[\"a\"".utf8))
         }
-        #expect(writer.bytes.count == 6 + 500 * 4)
+        #expect(writer.bytes.count == 5 + 500 * 4)
     }
 
     @Test func `a compact document is one line`() {

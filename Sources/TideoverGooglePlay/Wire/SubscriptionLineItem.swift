@@ -203,9 +203,10 @@ extension SubscriptionPurchaseV2.OfferDetails {
 
 extension SubscriptionPurchaseV2.SignupPromotion {
     fileprivate init?(_ fields: WireFields) throws(PlayRefusal) {
+        let isOneTime = try fields.has("oneTimeCode")
         if let vanity = try fields.fields("vanityCode") {
             self = .vanityCode(promotionCode: try vanity.text("promotionCode"))
-        } else if try fields.has("oneTimeCode") {
+        } else if isOneTime {
             self = .oneTimeCode
         } else if let name = fields.names.first {
             self = .unrecognised(name)
