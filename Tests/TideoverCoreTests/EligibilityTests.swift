@@ -134,7 +134,7 @@ import TideoverLives
             stores: stores
         )
         let snapshot = history.snapshot(at: "2026-07-01", shown: Presentation(store: device))
-        let offer = snapshot.entitlements.first?.guidance.trialOffer
+        let offer = snapshot["premium"]?.guidance.trialOffer
         return offer.map { "\($0.productId) \($0.eligibility)" }
     }
 

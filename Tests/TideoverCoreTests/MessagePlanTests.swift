@@ -200,7 +200,8 @@ import TideoverLives
         let plan = Self.plan(life, until: "2026-05-03")
         #expect(
             Self.lines(plan.open(at: "2026-05-03")) == [
-                "2026-05-01 priceConsent price.consent", "2026-05-02 trialEnding price.consent",
+                "2026-05-01 12:00:00 priceConsent price.consent",
+                "2026-05-02 trialEnding price.consent",
             ]
         )
     }

@@ -113,15 +113,21 @@ import TideoverServer
 
     @Test func `an import knows the offers that a device presented`() async throws {
         let server = try await server(presenting: Self.trial)
-        let response = try await server.get("/v1/apps/cards/export?environment=sandbox")
-        let page = try JSONDocument(response.body, limits: .local).root
-        #expect(page["next"]?.isNull ?? true)
-        let lines = [try #require(page["header"])] + (page["lines"]?.elements.map { $0 } ?? [])
+        var lines: [[UInt8]] = []
+        var next: String?
+        repeat {
+            let after = next.map { "&after=\($0)" } ?? ""
+            let response = try await server.get("/v1/apps/cards/export?environment=sandbox\(after)")
+            let page = try JSONDocument(response.body, limits: .local).root
+            if lines.isEmpty { lines.append(Array(try #require(page["header"]).source)) }
+            lines += try #require(page["lines"]).elements.map { Array($0.source) }
+            next = page["next"]?.string
+        } while next != nil
         let other = try TestServer(
             catalogue: Catalogue(products: ["cards.pro.monthly": Self.monthly]),
             store: server.store
         )
-        let body = Array(lines.map { Array($0.source) }.joined(separator: [UInt8(ascii: "\n")]))
+        let body = Array(lines.joined(separator: [UInt8(ascii: "\n")]))
         let told = try await other.send("POST", "/v1/apps/cards/import", body: body)
         #expect(JSONValue(try JSONDocument(told.body).root)["refused"] == [])
         #expect(try await premium(other)?["trialOffer"]?["eligibility"] == "used")
