@@ -43,14 +43,14 @@ package enum PresentedText {
             "\(offer.store.rawValue) \(seenAt.millisecondsSince1970) "
                 + "\(offer.isUsed ? used : unknown) \(offer.productId)"
         }
-        let parts = stores + offers.filter { !$0.contains(",") }
+        let parts = stores + offers.filter { $0.unicodeScalars.allSatisfy(isWritable) }
         return parts.isEmpty ? nil : parts.sorted().joined(separator: ",")
     }
 
     package static func read(_ text: String) -> PresentedStores {
         var presented = PresentedStores()
-        for part in text.split(separator: ",") {
-            let words = part.split(separator: " ", maxSplits: 3).map(String.init)
+        for part in text.unicodeScalars.split(separator: ",") {
+            let words = part.split(separator: " ", maxSplits: 3).map { String($0) }
             guard words.count >= 2, let store = Store(rawValue: words[0]),
                 let milliseconds = Int64(words[1])
             else { continue }
@@ -62,6 +62,11 @@ package enum PresentedText {
             presented.accountOffers[offer] = instant
         }
         return presented
+    }
+
+    /// Whether a product may have it. A comma ends a part, and PostgreSQL stores no U+0000.
+    private static func isWritable(_ scalar: Unicode.Scalar) -> Bool {
+        scalar != "," && scalar != "\0"
     }
 
     private static let used = IntroductoryEligibility.used.rawValue
