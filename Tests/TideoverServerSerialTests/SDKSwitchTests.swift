@@ -226,7 +226,12 @@ import TideoverUnionChecker
         #expect(try await other.post(["fetch_token": lifetime]).isActive("premium"))
         let receipt = try ReceiptReconcileTests.two()
         let app = SDKApp(server: server, key: "appl_test")
-        for more: JSONObject in [["product_ids": ["cards.themes"]], ["is_restore": true]] {
+        let cases: [JSONObject] = [
+            ["product_ids": ["cards.themes"]], ["is_restore": true],
+            ["is_restore": true, "product_ids": ["cards.lifetime"]],
+            ["initiation_source": "restore", "product_ids": ["cards.lifetime"]],
+        ]
+        for more in cases {
             var body = more
             body["fetch_token"] = receipt
             let answer = try await app.post(body)
@@ -235,7 +240,11 @@ import TideoverUnionChecker
             #expect(!answer.isActive("premium"))
         }
         // The bought product counts, and else any.
-        let bought: JSONObject = ["fetch_token": receipt, "product_ids": ["cards.lifetime"]]
+        var bought: JSONObject = ["fetch_token": receipt, "product_ids": ["cards.lifetime"]]
+        #expect(try await app.post(bought).body["code"] == 7102)
+        // The SDKs state a purchase of an anonymous customer so.
+        bought["is_restore"] = true
+        bought["initiation_source"] = "purchase"
         #expect(try await app.post(bought).body["code"] == 7102)
         let stranger = SDKApp(server: server, key: "appl_test", customer: "u_50")
         #expect(try await stranger.post(["fetch_token": receipt]).body["code"] == 7102)

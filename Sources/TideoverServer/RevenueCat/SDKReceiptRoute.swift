@@ -95,12 +95,15 @@ extension SDKVisit {
 
     /// Settles the refused purchases of an item. A receipt of StoreKit 1 has all purchases of a
     /// store account, so those of other customers in it are no error beside the presenter's own.
+    /// A restore states a product, too, but asks for every purchase.
     private func settle(
         _ accepted: AcceptedItem,
         _ rulings: [Lineage: ClaimRuling],
         for receipt: SDKReceipt
     ) async throws {
-        let presented = accepted.lineages(of: receipt.products)
+        let presented = accepted.lineages(
+            of: receipt.wantsWholeAccount ? [] : receipt.products
+        )
         var refusals: [SDKError] = []
         for lineage in accepted.lineages {
             if case .refused(let objection) = rulings[lineage],
