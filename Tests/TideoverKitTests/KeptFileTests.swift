@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TideoverCore
 import TideoverKit
@@ -42,34 +43,34 @@ import TideoverKit
 
     @Test @MainActor func `the main actor does not wait for the disk`() async throws {
         try await withFolder { folder in
-            // Opening a pipe to read waits until something opens it to write.
+            // Opening a pipe to read waits until something opens it to write. That is on a thread of
+            // its own: reading may take the only one for tasks.
             let path = "\(folder)/kept.json"
             try #require(mkfifo(path, 0o600) == 0)
-            let isFree = Flag()
-            let writing = Task.detached {
-                for _ in 0..<200 where await !isFree.isSet {
-                    try await Task.sleep(for: .milliseconds(10))
-                }
-                let wasFree = await isFree.isSet
+            let (isFree, wasFree) = (Flag(), Flag())
+            Thread.detachNewThread {
+                for _ in 0..<200 where !isFree.isSet { Thread.sleep(forTimeInterval: 0.01) }
+                if isFree.isSet { wasFree.set() }
                 let pipe = FileHandle(forWritingAtPath: path)
-                try pipe?.write(contentsOf: Data([7]))
-                try pipe?.close()
-                return wasFree
+                pipe?.write(Data([7]))
+                pipe?.closeFile()
             }
             let reading = Task { @MainActor in
                 try await KeptFile.onDisk(path: path).read()
             }
-            try await Task.sleep(for: .milliseconds(50))
-            await Task { @MainActor in await isFree.set() }.value
+            let other = Task { @MainActor in isFree.set() }
             #expect(try await reading.value == [7])
-            #expect(try await writing.value)
+            await other.value
+            #expect(wasFree.isSet)
         }
     }
 
-    private actor Flag {
-        private(set) var isSet = false
+    private final class Flag: Sendable {
+        private let state = Mutex(false)
 
-        func set() { isSet = true }
+        var isSet: Bool { state.withLock(\.self) }
+
+        func set() { state.withLock { $0 = true } }
     }
 
     @Test func `a missing folder is an error, not an empty file`() async {
