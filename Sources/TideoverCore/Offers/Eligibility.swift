@@ -44,8 +44,8 @@ extension CustomerHistory {
         return hasPresented(to: store, at: instant) ? .eligible : .unknown
     }
 
-    /// Returns the eligibility from each purchase that was ever the customer's; nil from one that is
-    /// unrelated to the group.
+    /// Returns the eligibility from each purchase that was ever the customer's; nil from one that
+    /// is unrelated to the group.
     private func ownUses(
         in group: String,
         of store: Store?,
