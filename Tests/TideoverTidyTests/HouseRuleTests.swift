@@ -58,6 +58,8 @@ import Testing
     ])
     func `a statement that distributed databases lack is found`(code: String) {
         #expect(HouseRules.unportableSQL(file(code, in: "TideoverPostgreSQL")).count == 1)
+        let common = SourceFile(path: "Sources/TideoverStorage/CommonSQL.swift", text: code)
+        #expect(HouseRules.unportableSQL(common).count == 1)
         #expect(HouseRules.unportableSQL(file(code, in: "TideoverSQLite")) == [])
     }
 
@@ -224,7 +226,10 @@ import Testing
     @Test func `a statement outside the database's module is found`() {
         let code = "let statement = \"\"\"\n    SELECT id FROM facts\n    \"\"\""
         #expect(HouseRules.strayStatements(file(code, in: "TideoverServer")).count == 1)
+        #expect(HouseRules.strayStatements(file(code, in: "TideoverStorage")).count == 1)
         #expect(HouseRules.strayStatements(file(code, in: "TideoverSQLite")) == [])
+        let common = SourceFile(path: "Sources/TideoverStorage/CommonSQL.swift", text: code)
+        #expect(HouseRules.strayStatements(common) == [])
         #expect(HouseRules.strayStatements(file("// SELECT is not ours")) == [])
         #expect(HouseRules.strayStatements(file("let word = \"SELECTED\"")) == [])
     }
