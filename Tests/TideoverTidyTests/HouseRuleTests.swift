@@ -69,6 +69,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("SELECT id FROM audit", 0), ("SELECT id FROM audit WHERE app = $1 AND id > $2", 0),
+        ("SELECT $1, $2, $1, $3) WHERE a = ($2, $3)", 0), ("SELECT $2, $1", 1),
+        ("SELECT $1, $3, $2", 1), ("SELECT $1::text, $2", 1), ("SELECT ?1, ?2", 1),
+    ])
+    func `a parameter that SQLite numbers differently is found`(sql: String, count: Int) {
+        for text in ["\"\(sql)\"", "\"\"\"\n    \(sql)\n    \"\"\""] {
+            let code = "package static let a: StaticString = \(text)"
+            let common = SourceFile(path: "Sources/TideoverStorage/CommonSQL.swift", text: code)
+            #expect(HouseRules.misnumberedParameters(common).count == count)
+            #expect(HouseRules.misnumberedParameters(file(code, in: "TideoverSQLite")) == [])
+        }
+    }
+
+    @Test(arguments: [
         "let date = CivilDate(2026, 5, 6)", "outlook.renewalDate(of: term)", "// no Date() here",
         "let word = \"Date()\"", "let asyncWord = 1", "blueprint(plan)", "TaskKind.x",
         "/* Task { } /* async */ random */ let a = 1",

@@ -169,6 +169,26 @@ enum HouseRules {
         }
     }
 
+    /// Statements of both storages whose parameters SQLite numbers differently: in the order of
+    /// their first use, and one with a suffix such as `::text` apart from the same one without. Each
+    /// value would belong to another parameter, without an error.
+    static func misnumberedParameters(_ file: SourceFile) -> [String] {
+        guard isOfBothStorages(file) else { return [] }
+        let statement = /: StaticString =\s*(?:"""\n((?:.|\n)*?)"""|"(.*?)")/
+        return file.written.text.matches(of: statement).flatMap { found -> [String] in
+            let sql = found.1 ?? found.2 ?? ""
+            var used: [Substring] = []
+            for parameter in sql.matches(of: /[$?]([0-9A-Za-z_:(]*)/).map(\.1)
+            where !used.contains(parameter) {
+                used.append(parameter)
+            }
+            let isInOrder = used.enumerated().allSatisfy { "\($0 + 1)" == $1 }
+            guard sql.contains("?") || !isInOrder else { return [] }
+            let line = file.written.text[..<found.range.lowerBound].count { $0 == "\n" }
+            return [file.violation(line, "SQLite numbers these parameters differently")]
+        }
+    }
+
     static func tooNewForTheKit(_ file: SourceFile) -> [String] {
         guard let module = file.module, kitVisible.contains(module) else { return [] }
         let words = [

@@ -27,6 +27,11 @@ import Testing
         #expect(SourceTree.sources.flatMap(HouseRules.unportableSQL) == [])
     }
 
+    @Test func `both storages number the parameters of a common statement alike`() throws {
+        #expect(try #require(SourceTree.file("Sources/TideoverStorage/CommonSQL.swift")).isSwift)
+        #expect(SourceTree.sources.flatMap(HouseRules.misnumberedParameters) == [])
+    }
+
     @Test func `modules for apps need no newer system than declared`() {
         #expect(SourceTree.sources.flatMap(HouseRules.tooNewForTheKit) == [])
     }
