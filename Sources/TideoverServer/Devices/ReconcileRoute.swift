@@ -325,7 +325,8 @@ struct ReconcileRoute: Sendable {
     }
 
     /// Returns the introductory offers of the device's store account that paid for purchases of
-    /// other customers among the claimed ones. The account gets no second one, whoever uses it.
+    /// other customers among the claimed ones. The account gets no second one, even if another
+    /// customer uses it.
     private func accountOffers(
         of claims: [OwnershipClaim]
     ) throws(StorageError) -> [AccountOffer] {
