@@ -56,6 +56,81 @@ struct WriterTests {
         }
     }
 
+    /// The writer looks at several bytes at once, at the end again at some of those before.
+    @Test func `each byte of a text is written as it is or escaped, at each position`() {
+        func written(_ byte: Int) -> String {
+            switch byte {
+            case 0x08: #"\b"#
+            case 0x09: #"\t"#
+            case 0x0A: #"\n"#
+            case 0x0C: #"\f"#
+            case 0x0D: #"\r"#
+            case 0x22: #"\""#
+            case 0x5C: #"\\"#
+            case 0..<0x10: #"\u000"# + String(byte, radix: 16)
+            case 0..<0x20: #"\u00"# + String(byte, radix: 16)
+            default: String(UnicodeScalar(UInt8(byte)))
+            }
+        }
+        for length in [1..<19, 31..<34, 47..<50].joined() {
+            for place in 0..<length {
+                let before = String(repeating: "!", count: place)
+                let after = String(repeating: "]", count: length - place - 1)
+                for byte in 0..<0x80 {
+                    let value = before + String(UnicodeScalar(UInt8(byte))) + after
+                    let expected = "\"\(before)\(written(byte))\(after)\""
+                    guard text({ $0.value(value) }) != expected else { continue }
+                    Issue.record("\(byte) at \(place) of \(length)")
+                }
+            }
+        }
+    }
+
+    /// Each sequence of UTF-8 passes the ends of the blocks.
+    @Test(
+        arguments: [
+            "\u{80}", "\u{9F}", "\u{A2}", "\u{DC}", "\u{7FF}", "\u{2028}", "\u{2029}", "\u{FEFF}",
+            "\u{D7FF}", "\u{E000}", "\u{FFFD}", "\u{FFFF}", "\u{10000}", "\u{1F600}", "\u{10FFFF}",
+        ]
+    )
+    func `beyond ASCII everything is written as it is`(character: String) {
+        for length in 0..<70 {
+            let around = String(repeating: "~", count: length)
+            for value in [around + character, character + around, around + character + around] {
+                #expect(text { $0.value(value) } == "\"\(value)\"")
+                #expect(text { $0.value(value + "\\") } == "\"\(value)\\\\\"")
+                #expect(
+                    text { $0.object { $0.field(value, true) } } == "{\"\(value)\":true}"
+                )
+            }
+        }
+    }
+
+    @Test func `a part of a text is written too, from any address`() {
+        let large = String(repeating: "0123456789abcdef", count: 20)
+        for start in 0..<17 {
+            for length in 0..<50 {
+                let part = large.utf8.dropFirst(start).prefix(length)
+                let value = String(Substring(part))
+                #expect(text { $0.value(value) } == "\"\(value)\"")
+                #expect(text { $0.raw(part) } == value)
+                #expect(text { $0.raw(part.lazy.map { $0 }) } == value)
+            }
+        }
+    }
+
+    @Test func `a copy of a writer goes on by itself`() {
+        var writer = JSONWriter()
+        writer.array { list in
+            list.value("a")
+            var copy = list
+            for _ in 0..<300 { copy.value("b") }
+            list.value("c")
+            #expect(copy.bytes.count == 4 + 300 * 4)
+        }
+        #expect(writer.bytes == Array(#"["a","c"]"#.utf8))
+    }
+
     @Test func `a document of any length is whole`() {
         for length in [0..<4, 470..<490, 950..<970, 1_900..<1_930, 9_999..<10_001].joined() {
             let long = String(repeating: "x", count: length)

@@ -168,6 +168,8 @@ import TideoverJSON
             return #"{"b":\#(brackets)\#(String(repeating: "]", count: depth)),"a":1}"#
         }
         #expect(memberA(text(15)) == 1)
+        #expect(memberA(text(16)) == 1)
+        #expect(memberA(text(17)) == nil)
         #expect(memberA(text(100_000)) == nil)
     }
 
