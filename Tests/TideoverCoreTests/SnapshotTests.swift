@@ -276,6 +276,11 @@ import TideoverLives
                 "keepArtifactsUntil", "advice", "words", "trialOffer", "chargedTwice",
             ]
         )
+        let mirrored = Set(MirroredMember.allCases.map(\.rawValue))
+        #expect(
+            MirroredMember.written.map(\.rawValue)
+                == premium.members.map(\.key).filter(mirrored.contains)
+        )
         #expect(premium["state"]?.string == "grace")
         #expect(premium["graceUntil"]?.string == "2026-06-17T00:00:00.000Z")
         #expect(answer["prompt"]?["kind"]?.string == "soft")
