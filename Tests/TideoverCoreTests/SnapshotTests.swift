@@ -101,9 +101,11 @@ import TideoverLives
         #expect(snapshot["archive"]?.keepArtifactsUntil == "2026-05-01")
     }
 
-    @Test(arguments: [
-        ("2026-06-01", "2026-06-05", "2026-06-05"), ("2026-06-25", "2026-06-25", "2026-06-17"),
-    ] as [(Instant, Instant, Instant)])
+    @Test(
+        arguments: [
+            ("2026-06-01", "2026-06-05", "2026-06-05"), ("2026-06-25", "2026-06-25", "2026-06-17"),
+        ] as [(Instant, Instant, Instant)]
+    )
     func `a product change after a failed payment leaves the access of its grace`(
         start: Instant,
         signed: Instant,

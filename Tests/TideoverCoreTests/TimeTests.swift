@@ -42,7 +42,8 @@ import TideoverLives
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         #expect(Instant(httpDate: date)?.rfc3339 == "1994-11-06T08:49:37.000Z")
         for bad in [
-            " un, 06 Nov 1994 08:49:37 GMT", "Sun,  6 Nov 1994 08:49:37 GMT", " \(date)", "\(date) ",
+            " un, 06 Nov 1994 08:49:37 GMT", "Sun,  6 Nov 1994 08:49:37 GMT", " \(date)",
+            "\(date) ",
             "Sux, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET", "",
             "Sun, 06 Nox 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37.5 GMT",
             "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",

@@ -74,7 +74,8 @@ import TideoverStorage
             let response = try await server.get(path)
             #expect(response.status == 303, "\(path)")
             let location = try #require(response.headers["Location"])
-            #expect(location == Self.signIn || location.hasPrefix("\(Self.signIn)?next="), "\(path)")
+            let isSignIn = location == Self.signIn || location.hasPrefix("\(Self.signIn)?next=")
+            #expect(isSignIn, "\(path)")
         }
         await server.close()
     }
@@ -253,7 +254,8 @@ import TideoverStorage
     @Test(arguments: [
         "https://example.com/", "//example.com/dashboard/apps/cards", "/\\example.com/apps/cards",
         "/dashboard/apps", "/dashboard/apps/..//example.com", "/dashboard/apps/%2E%2E/x", "",
-        "/v1/apps/cards", "/dashboard/enter?token=x", "/dashboardx/apps/cards", "javascript:alert(1)",
+        "/v1/apps/cards", "/dashboard/enter?token=x", "/dashboardx/apps/cards",
+        "javascript:alert(1)",
         " /dashboard/apps/cards", "/dashboard/apps/cards\r\nX: y", "/dashboard/apps/other",
         "/dashboard/apps/cards?x=" + String(repeating: "y", count: 2_048),
     ])

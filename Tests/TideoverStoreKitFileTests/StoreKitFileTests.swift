@@ -91,7 +91,8 @@ import TideoverStoreKitFile
     }
 
     @Test func `an offer of codes has its reference name`() throws {
-        let code = #"{"eligibility": ["new"], "internalID": "2", "isStackable": true, "#
+        let code =
+            #"{"eligibility": ["new"], "internalID": "2", "isStackable": true, "#
             + #""paymentMode": "free", "referenceName": "summer", "subscriptionPeriod": "P1M"}"#
         let subscription = try Self.subscription(with: "\"codeOffers\": [\(code)]")
         #expect(subscription.codes.map(\.id) == ["summer"])
