@@ -109,10 +109,10 @@ import TideoverSandbox
         try store.register("ben")
         try store.register("eve")
         _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
-        _ = try store.act(.share(product: Self.lifetime, with: "eve"))
-        _ = try store.act(.stopSharing(product: Self.lifetime, with: "eve"))
-        _ = try store.pass(until: "2026-05-02T10:00:00Z")
         _ = try store.act(.share(product: Self.lifetime, with: "ben"))
+        _ = try store.act(.share(product: Self.lifetime, with: "eve"))
+        // At the instant of the refund, as with a clock that stands still.
+        _ = try store.act(.stopSharing(product: Self.lifetime, with: "eve"))
         _ = try store.act(.refund(product: Self.lifetime, reason: .other))
         let reversed = try store.act(.reverseRefund(product: Self.lifetime))
         #expect(reversed.map(\.kind) == ["REFUND_REVERSED", "REFUND_REVERSED"])

@@ -69,6 +69,8 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
     private(set) var revocation: AppStoreSubscription.Revocation?
     /// Whether a refund was requested and not yet decided.
     private(set) var refundIsRequested = false
+    /// When the purchaser stopped this share; nil for a purchase, or if its refund ended the share.
+    private(set) var unsharedAt: Int64?
     private var history: [AppStoreSubscription.Span] = []
 
     init(
@@ -137,8 +139,14 @@ struct AppStoreOneTimePurchase: Hashable, Codable, Sendable {
         return .refundReversed(until: nil)
     }
 
-    /// Ends a share, because the purchaser stopped sharing or got a refund.
+    /// Ends a share for good, because the purchaser stopped sharing.
     mutating func unshare(at instant: Int64) -> AppStoreEvent {
+        unsharedAt = instant
+        return losePurchase(at: instant)
+    }
+
+    /// Ends a share, because the purchaser got a refund.
+    mutating func losePurchase(at instant: Int64) -> AppStoreEvent {
         revoke(AppStoreSubscription.Revocation(at: instant, reason: .other, isOfShare: true))
         return .shareRevoked
     }

@@ -79,11 +79,9 @@ extension AppStoreMachine {
             return [notify(event, of: shelf)] + revokeShares(of: shelf)
         case .reverseRefund:
             let shelf = try shelf(account, product, where: \.isRevoked)
-            guard let refund = self[shelf].revocation else {
-                throw refusal(.notRefunded, account, product)
-            }
+            guard self[shelf].isRevoked else { throw refusal(.notRefunded, account, product) }
             let reversed = notify(self[shelf].reverseRefund(at: now), of: shelf)
-            return [reversed] + restoreShares(of: shelf, lostBy: refund)
+            return [reversed] + restoreShares(of: shelf)
         case .share(_, let member): return [try share(shelf(account, product), with: member)]
         case .stopSharing(_, let member):
             return [try stopSharing(shelf(account, product), with: member)]
@@ -174,13 +172,10 @@ extension AppStoreMachine {
         return notify(self[share].unshare(at: now), of: share)
     }
 
-    /// Gives back the shares that a refund ended, as the reversal does for a subscription.
-    private mutating func restoreShares(
-        of shelf: Shelf,
-        lostBy refund: AppStoreSubscription.Revocation
-    ) -> [AppStoreNotification] {
+    /// Gives back the shares that the refund ended, as the reversal does for a subscription.
+    private mutating func restoreShares(of shelf: Shelf) -> [AppStoreNotification] {
         var notifications: [AppStoreNotification] = []
-        for share in shares(of: shelf, where: { $0.revocation?.at == refund.at }) {
+        for share in shares(of: shelf, where: { $0.isRevoked && $0.unsharedAt == nil }) {
             remember(share.account)
             notifications.append(notify(self[share].reverseRefund(at: now), of: share))
         }
@@ -191,7 +186,7 @@ extension AppStoreMachine {
         var notifications: [AppStoreNotification] = []
         for share in shares(of: shelf) {
             remember(share.account)
-            notifications.append(notify(self[share].unshare(at: now), of: share))
+            notifications.append(notify(self[share].losePurchase(at: now), of: share))
         }
         return notifications
     }
