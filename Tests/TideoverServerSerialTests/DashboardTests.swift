@@ -268,6 +268,16 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a very long address leads to a sign-in without it`() async throws {
+        let server = try TestServer(dashboard: true)
+        for query in [String(repeating: "y", count: 2_048), String(repeating: "%20", count: 2_048)]
+        {
+            let response = try await server.get("/dashboard/apps/cards/search?q=\(query)")
+            #expect(response.headers["Location"] == Self.signIn)
+        }
+        await server.close()
+    }
+
     @Test func `a page at another host leads to the same page here`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)

@@ -9,13 +9,13 @@ struct AppPageAddress: Sendable {
     let app: String
     let link: Link
 
-    /// Longer texts are ignored.
+    /// Longer addresses are ignored: encoded again in the address of the sign-in, they could exceed
+    /// the limit of a request.
     private static let mostBytes = 2_048
 
     /// Reads the address that a form or a query names; nil if it is not that of an app's page.
     init?(_ text: String?) {
-        guard let text, text.utf8.count <= Self.mostBytes, let request = Request(target: text)
-        else { return nil }
+        guard let text, let request = Request(target: text) else { return nil }
         self.init(request)
     }
 
@@ -35,9 +35,10 @@ struct AppPageAddress: Sendable {
         )
     }
 
-    private init(_ segments: [String], _ query: [QueryItem]) {
+    private init?(_ segments: [String], _ query: [QueryItem]) {
         app = segments[1]
         link = Link(segments, query.map { ($0.name, $0.value) })
+        guard link.text.utf8.count <= Self.mostBytes else { return nil }
     }
 
     /// Returns the segments after `dashboard`; nil for a request outside the pages of apps.
