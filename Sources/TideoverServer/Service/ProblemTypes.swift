@@ -39,7 +39,8 @@ extension ProblemType {
             status: 400,
             title: "The notification cannot be read.",
             meaning: "A required member is absent; `detail` names it.",
-            action: "Send the whole document; of the App Store's notifications choose version 2."
+            action:
+                "Send the whole document. In App Store Connect, choose version 2 of notifications."
         ),
         ProblemType(
             "malformed",
