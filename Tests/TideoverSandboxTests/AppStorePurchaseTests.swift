@@ -137,6 +137,21 @@ import TideoverSandbox
         #expect(id(other.first) == id(second.first))
     }
 
+    @Test func `the newest refund is reversed, not that of the newest purchase`() throws {
+        var store = try store()
+        let coins = "cards.coins"
+        let first = try store.act(.buy(product: coins, outsideApp: false))
+        _ = try store.act(.requestRefund(product: coins, reason: .other))
+        _ = try store.act(.buy(product: coins, outsideApp: false))
+        _ = try store.act(.requestRefund(product: coins, reason: .other))
+        _ = try store.act(.refund(product: coins, reason: .other))
+        _ = try store.pass(until: "2026-05-02T10:00:00Z")
+        _ = try store.act(.refund(product: coins, reason: .other))
+        let reversed = try store.act(.reverseRefund(product: coins))
+        let id = { (heard: Heard?) in heard?.transaction?["transactionId"]?.string }
+        #expect(id(reversed.first) == id(first.first))
+    }
+
     @Test func `a request for an older purchase can be declined`() throws {
         var store = try store()
         let coins = "cards.coins"

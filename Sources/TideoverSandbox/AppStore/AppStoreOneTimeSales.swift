@@ -38,18 +38,19 @@ extension AppStoreMachine {
         Shelf(account: account, purchase: accounts[account].purchases.count - 1)
     }
 
-    /// Returns the newest purchase of a product that the customer made: of those for which
-    /// `isMeant` holds, if there is one.
+    /// Returns the purchase of a product that the customer made with the latest `time`; the newest
+    /// one if none has a time.
     private func shelf(
         _ account: Int,
         _ product: String,
-        where isMeant: (AppStoreOneTimePurchase) -> Bool = { _ in true }
+        latest time: (AppStoreOneTimePurchase) -> Int64? = { $0.at }
     ) throws(AppStoreRefusal) -> Shelf {
         let purchases = accounts[account].purchases
         let made = purchases.indices.filter {
             purchases[$0].sharedFrom == nil && purchases[$0].product.id == product
         }
-        guard let index = made.last(where: { isMeant(purchases[$0]) }) ?? made.last else {
+        let dated = made.compactMap { index in time(purchases[index]).map { ($0, index) } }
+        guard let index = dated.max(by: <)?.1 ?? made.last else {
             throw refusal(.notBought, account, product)
         }
         return Shelf(account: account, purchase: index)
@@ -67,18 +68,18 @@ extension AppStoreMachine {
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
             return [notify(self[shelf].requestRefund(reason), of: shelf)]
         case .declineRefund:
-            let shelf = try shelf(account, product, where: \.refundIsRequested)
+            let shelf = try shelf(account, product) { $0.refundIsRequested ? $0.at : nil }
             guard self[shelf].refundIsRequested else {
                 throw refusal(.refundNotRequested, account, product)
             }
             return [notify(self[shelf].declineRefund(), of: shelf)]
         case .refund(_, let reason, let percent):
-            let shelf = try shelf(account, product, where: \.refundIsRequested)
+            let shelf = try shelf(account, product) { $0.refundIsRequested ? $0.at : nil }
             guard !self[shelf].isRevoked else { throw refusal(.alreadyRefunded, account, product) }
             let event = self[shelf].refund(reason, percent: percent, at: now)
             return [notify(event, of: shelf)] + revokeShares(of: shelf)
         case .reverseRefund:
-            let shelf = try shelf(account, product, where: \.isRevoked)
+            let shelf = try shelf(account, product) { $0.revocation?.at }
             guard self[shelf].isRevoked else { throw refusal(.notRefunded, account, product) }
             let reversed = notify(self[shelf].reverseRefund(at: now), of: shelf)
             return [reversed] + restoreShares(of: shelf)
