@@ -290,6 +290,9 @@ enum Webhooks {
         range["from"] = arguments[from].map { .string($0.rfc3339) }
         range["to"] = arguments[to].map { .string($0.rfc3339) }
         let asked = try AppAdminClient(arguments, output)
+        // Read first: after a failure nothing was queued.
+        let listed = try await run(asked, "GET", "")["webhooks"]?.elements.map { $0 } ?? []
+        let webhook = listed.first { $0["id"]?.string == arguments[id] }
         var queued: Int64 = 0
         var answer: JSONNode
         repeat {
@@ -305,8 +308,6 @@ enum Webhooks {
             range["after"] = answer["next"]?.string.map(JSONValue.string)
         } while range["after"] != nil
         let events = TextLayout.counted(queued, "event")
-        let listed = try await run(asked, "GET", "")["webhooks"]?.elements.map { $0 } ?? []
-        let webhook = listed.first { $0["id"]?.string == arguments[id] }
         if webhook?["disabled"]?.string == nil {
             output.message("tideover: \(events) will be sent again")
         } else {
