@@ -295,10 +295,22 @@ import TideoverLives
         #expect(life.told(back) == "active paid in-term confirmed")
         #expect(life.standing(back).productId == "yearly")
         #expect(life.standing(back).accessUntil == "2027-01-01")
+        #expect(life.standing(back).willRenew == false)
         #expect(life.standing("2027-01-01").state == .expired)
+        #expect(life.standing("2027-01-01").productId == "yearly")
+        #expect(life.standing("2027-01-01").accessUntil == "2027-01-01")
         // The month that is refunded too leaves the year.
         life.revoke("2", at: "2026-06-10")
         #expect(life.told(back) == "active paid in-term confirmed")
+    }
+
+    @Test func `a term whose refund is reversed does not end with a shorter one`() {
+        var life = Self.replacedYear()
+        life.reverse("1", at: "2026-06-01")
+        let kinds = life.told(until: "2026-12-31").transitions.map(\.kind)
+        #expect(
+            kinds == [.started, .refunded, .resubscribed, .refundReversed, .productChanged]
+        )
     }
 
     @Test func `a reversed refund gives no term back that was upgraded away or refunded again`() {

@@ -183,7 +183,7 @@ struct TermEvidenceClassifier: EvidenceClassifier {
 
     private func roles(of word: Observation<Outlook>) -> [Explanation.Role] {
         guard let term = now.term, term.outlooks.contains(where: word.isSame(as:)) else {
-            return isAhead && word.isSame(as: now.chargeOutlook) ? [.outlook] : []
+            return word.isSame(as: now.chargeOutlook) ? [.outlook] : []
         }
         var roles: [Explanation.Role] = []
         if term.isUnseen, word.isSame(as: term.outlooks.first) { roles.append(.announcement) }

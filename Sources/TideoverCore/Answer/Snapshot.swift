@@ -359,6 +359,12 @@ extension Standing {
         return mine > theirs
     }
 
+    /// Whether both have expired for certain and this one's access ended later.
+    func ended(after other: Standing) -> Bool {
+        guard state == .expired, other.state == .expired else { return false }
+        return confidence != .unknown && lasting > other.lasting
+    }
+
     /// Whether state, reason, access and confidence are those of another standing.
     fileprivate func isSame(as other: Standing) -> Bool {
         state == other.state && reason == other.reason && confidence == other.confidence

@@ -27,13 +27,14 @@ struct RuleContext {
         _ history: LineageHistory,
         _ instant: Instant,
         _ policy: PolicyLengths,
-        _ term: TermRecord?
+        _ term: TermRecord?,
+        newer: Observation<Outlook>? = nil
     ) {
         self.history = history
         self.instant = instant
         self.policy = policy
         self.term = term
-        outlook = term?.outlooks.newest(by: instant)
+        outlook = newer ?? term?.outlooks.newest(by: instant)
         condition = term?.conditions.newest(by: instant)
         failed = term?.failure.rank(by: instant)
         taken = term?.takenBack(at: instant, pace: history.pace)
@@ -70,12 +71,25 @@ struct RuleContext {
     /// gives no access.
     ///
     /// A recovery that keeps the old cycle is paid from the old end. A term is paid to its end
-    /// again if the store reversed its refund, also if the customer bought a shorter one since.
+    /// again if the store reversed its refund, also if the customer bought a shorter one since. It
+    /// answers after its end, too, if its access ended last.
     func covered(instead standing: Standing) -> (standing: Standing, now: RuleContext)? {
         guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
-        let covered = RuleContext(history, instant, policy, term)
+        let isRecovery = instant < term.effectiveStart
+        let newer = isRecovery ? nil : outlookAfter(term)
+        let covered = RuleContext(history, instant, policy, term, newer: newer)
         let answer = TermRule.standing(covered)
-        return answer.access ? (answer, covered) : nil
+        let counts = covered.isRunning ? answer.access : answer.ended(after: standing)
+        return counts ? (answer, covered) : nil
+    }
+
+    /// Returns the outlook of the governing term as one on an earlier term, if it is newer than
+    /// the term's own: a lineage renews once.
+    private func outlookAfter(_ earlier: TermRecord) -> Observation<Outlook>? {
+        guard let outlook else { return nil }
+        let own = earlier.outlooks.newest(by: instant)
+        guard own.map({ Observation.isOlder($0, outlook) }) ?? true else { return nil }
+        return Observation(outlook.value.moved(to: earlier.end), like: outlook)
     }
 
     // MARK: Current state
@@ -475,8 +489,8 @@ extension LineageHistory {
         return isOver || wasLeft(seen, for: told, at: instant) ? told : seen
     }
 
-    /// Returns the term that covers an instant before its effective start, or again because the
-    /// store reversed its refund.
+    /// Returns the term that covers an instant before its effective start, or the last one that
+    /// counts again because the store reversed its refund.
     func coveringTerm(at instant: Instant) -> TermRecord? {
         let begun = begunTerms(by: instant)
         let recovery = begun.last {

@@ -332,11 +332,11 @@ final class TermRecord: Sendable {
         return cleanSignings.contains { $0 > carried && $0 <= instant }
     }
 
-    /// Whether the term runs at an instant because the store reversed its refund.
+    /// Whether the term counts at an instant because the store reversed its refund, also after its
+    /// end.
     func isReinstated(at instant: Instant, pace: Pace) -> Bool {
         guard reversals.contains(where: { $0 <= instant }), upgradedAt == nil else { return false }
-        return effectiveStart <= instant && instant < end ?? .distantFuture
-            && takenBack(at: instant, pace: pace) == nil
+        return effectiveStart <= instant && takenBack(at: instant, pace: pace) == nil
     }
 
     /// Returns since when and why the term is revoked at an instant.

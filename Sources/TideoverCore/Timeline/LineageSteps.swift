@@ -26,7 +26,7 @@ final class Step: Sendable {
     let standing: Standing
     /// The governing term.
     let term: TermRecord?
-    /// The standing of another transaction that covers the time, if `standing` has no access.
+    /// The standing of a later transaction that covers the time, if `standing` has no access.
     let covered: Standing?
     /// The products on Google Play that are only sold with the governing one, and have not ended.
     let addOns: [AddOn]
@@ -226,16 +226,16 @@ extension LineageHistory {
         }
     }
 
-    /// Returns the step of a lineage that is not on Google Play.
+    /// Returns the step of a lineage that is not on Google Play. A term whose refund was reversed
+    /// governs it again; a recovery governs only from its own step on.
     fileprivate func step(from instant: Instant, _ policy: PolicyLengths) -> Step {
         let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
-        return Step(
-            from: instant,
-            standing: standing,
-            term: now.term,
-            covered: now.covered(instead: standing)?.standing
-        )
+        let other = now.covered(instead: standing)
+        if let other, let term = other.now.term, term.effectiveStart <= instant {
+            return Step(from: instant, standing: other.standing, term: term)
+        }
+        return Step(from: instant, standing: standing, term: now.term, covered: other?.standing)
     }
 
     private func living(

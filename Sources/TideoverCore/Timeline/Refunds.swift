@@ -95,8 +95,7 @@ struct Refunds {
             of: record,
             at: step,
             instant,
-            evidenceIndex.undoing(of: record, at: instant),
-            standing: step.covered
+            evidenceIndex.undoing(of: record, at: instant)
         )
         giving.money = taking?.money
         giving.duration = instant - since
@@ -109,8 +108,7 @@ struct Refunds {
         of record: TermRecord,
         at step: Step,
         _ instant: Instant,
-        _ proof: Proof,
-        standing: Standing? = nil
+        _ proof: Proof
     ) -> Transition {
         var transition = Transition(
             kind,
@@ -118,7 +116,6 @@ struct Refunds {
             anchor: anchor,
             at: instant,
             step: step,
-            standing: standing,
             entitlements: record.entitlement.map { [$0] }
                 ?? steps.entitlements(of: record.term.productId, at: instant),
             proof: proof

@@ -86,30 +86,27 @@ public struct Transition: Hashable, Sendable, Identifiable {
         case cleanupDue = "cleanup_due"
     }
 
-    /// Creates a transition of a lineage at the beginning of a step, or within it. Its state is
-    /// that of `standing`, else of the step.
+    /// Creates a transition of a lineage at the beginning of a step, or within it.
     init(
         _ kind: Kind,
         of steps: LineageSteps,
         anchor: String,
         at instant: Instant,
         step: Step,
-        standing: Standing? = nil,
         entitlements: [String],
         proof: Proof,
         money: Money? = nil,
         duration: Milliseconds? = nil
     ) {
-        let standing = standing ?? step.standing
         id = steps.names.text(kind.rawValue, anchor)
         self.kind = kind
         at = instant
         learnedAt = proof.learnedAt
         lineage = steps.lineage
-        state = standing.state
-        reason = standing.reason
-        confidence = standing.confidence
-        productId = standing.productId
+        state = step.standing.state
+        reason = step.standing.reason
+        confidence = step.standing.confidence
+        productId = step.standing.productId
         self.entitlements = entitlements
         self.money = money
         self.duration = duration

@@ -84,7 +84,7 @@ struct TransitionBuilder: Sendable {
 
     private mutating func enter(_ term: TermRecord, at step: Step) {
         let former = entered
-        let kind = entryKind(of: term, after: former)
+        let kind = entryKind(of: term, after: former, at: step)
         if issue != nil {
             recover(at: step, into: term)
         } else if before == .paused {
@@ -101,13 +101,20 @@ struct TransitionBuilder: Sendable {
         renews = term.outlooks.first { $0.assertedAt <= step.from }?.value.willRenew
     }
 
-    /// Returns the kind of transition for entering a term; nil if only the product changes, or if
-    /// another purchase token continues the order already paid for.
+    /// Returns the kind of transition for entering a term; nil if only the product changes, if
+    /// another purchase token continues the order already paid for, or if an earlier term returns.
     private func entryKind(
         of term: TermRecord,
-        after former: TermRecord?
+        after former: TermRecord?,
+        at step: Step
     ) -> Transition.Kind? {
         if before == .running, let former, term.continuesOrder(of: former) { return nil }
+        // The reversal of its refund has an event of its own.
+        if let former, term.term.start < former.term.start,
+            term.isReinstated(at: step.from, pace: steps.history.pace)
+        {
+            return nil
+        }
         let isRenewal = term.term.origin == .renewal
         if term.isTrial { return former?.isTrial == true && isRenewal ? .renewed : .trialStarted }
         guard let former else { return isRenewal ? .renewed : .started }
