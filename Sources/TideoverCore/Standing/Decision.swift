@@ -220,10 +220,8 @@ extension LineageHistory {
         let meant = decision(at: instant, policy: policy) {
             $0.state != .never && unlocks($0, entitlement, at: instant, catalogue)
         }
-        let unlisted = play.flatMap { _ in
-            decision(at: instant, policy: policy) {
-                $0.access && isUnlisted($0, at: instant, in: catalogue)
-            }
+        let unlisted = decision(at: instant, policy: policy) {
+            hasItems && $0.access && isUnlisted($0, at: instant, in: catalogue)
         }
         return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
             .decisionBasis
