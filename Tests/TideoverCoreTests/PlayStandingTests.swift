@@ -883,6 +883,35 @@ import TideoverLives
         #expect(Self.told(refunded, "archive", day) == "active lifetime in-term confirmed")
     }
 
+    @Test func `the events of a one-time purchase of several are about all that it unlocks`() {
+        let started = Self.together().told(until: "2026-05-10").transitions
+        #expect(started.map(\.kind) == [.started])
+        #expect(started.map(\.entitlements) == [["archive", "premium"]])
+    }
+
+    /// `tokens` come after the lifetime in every order, and are used up on 2 May.
+    @Test func `the events of a one-time purchase of several are not about what is used up`() {
+        var life = Life.play()
+        life.catalogue.products["tokens"] = Product(entitlements: [], kind: .consumable)
+        for (asked, isConsumed): (Instant, Bool) in [(Self.start, false), ("2026-05-02", true)] {
+            let read = PlayPurchase(
+                token: PlayToken("p"),
+                askedAt: asked,
+                state: .purchased,
+                items: [
+                    PlayPurchase.Item(productId: "lifetime"),
+                    PlayPurchase.Item(productId: "tokens", isConsumed: isConsumed),
+                ],
+                orderId: "GPA.9",
+                completedAt: Self.start
+            )
+            life.say(.playPurchase(read), at: asked)
+        }
+        #expect(life.standing("2026-05-10").productId == "lifetime")
+        #expect(life.standing("2026-05-10").access)
+        #expect(life.told(until: "2026-05-10").transitions.map(\.kind) == [.started])
+    }
+
     // MARK: Unreachable store
 
     @Test func `without the store access lasts as long as the policy states`() {

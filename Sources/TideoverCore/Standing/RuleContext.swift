@@ -501,7 +501,12 @@ extension LineageHistory {
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {
-        guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
+        let begun = begunTerms(by: instant)
+        // Of the products of one purchase, one that is used up says nothing about the others.
+        let lasting =
+            bundle.isEmpty
+            ? nil : begun.last { $0.effectiveStart <= instant && $0.unlocksAnything }
+        guard let newest = lasting ?? begun.last(where: { $0.effectiveStart <= instant })
         else { return nil }
         if let upgrade = upgrade(overtaking: newest, at: instant) { return upgrade }
         guard newest.rank < .store else { return newest }

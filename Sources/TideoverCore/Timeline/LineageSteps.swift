@@ -194,13 +194,23 @@ extension LineageHistory {
         in catalogue: Catalogue
     ) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
-        let addOns = play?.products(at: instant) ?? []
+        let addOns = play?.products(at: instant) ?? bundledProducts(beside: standing, at: instant)
         let all = ([standing.productId].compactMap(\.self) + addOns).map {
             catalogue.entitlements(of: $0)
         }
         return all.dropFirst().reduce(all.first ?? []) { found, more in
             found + more.filter { !found.contains($0) }
         }
+    }
+
+    /// Returns the products of a one-time purchase of several that are owned at an instant; none
+    /// beside one that gives no access, because the others do not end with it.
+    private func bundledProducts(beside standing: Standing, at instant: Instant) -> [String] {
+        guard !bundle.isEmpty, standing.access else { return [] }
+        return terms.filter { record in
+            record.effectiveStart <= instant && instant < record.end ?? .distantFuture
+                && record.takenBack(at: instant, pace: pace) == nil
+        }.map(\.term.productId)
     }
 
     /// Returns the step that begins at an instant, decided without add-ons where possible; nil if
