@@ -16,6 +16,9 @@ extension UnionChecker {
         let products: [String]
         /// The purchase's transaction on iOS.
         let transactionId: String?
+        /// Whether the customer asked for earlier purchases. Its products are then those of the
+        /// store account, also if another customer owns them.
+        let isRestore: Bool
 
         init(_ exchange: Exchange) {
             let root = try? JSONDocument(exchange.request.body, limits: .storeAnswer).root
@@ -23,6 +26,9 @@ extension UnionChecker {
             let list = root?["product_ids"]?.elements.compactMap(\.string)
             products = list ?? [one].compactMap(\.self)
             transactionId = exchange.platform == .ios ? root?["transaction_id"]?.string : nil
+            isRestore =
+                root?["initiation_source"]?.string.map { $0 == "restore" }
+                ?? (root?["is_restore"]?.bool == true)
         }
     }
 
@@ -33,7 +39,7 @@ extension UnionChecker {
             let consumption = Refusal("purchased_products.\(product).should_consume", "absent")
             let purchase = Refusal("non_subscriptions.\(product)", "lacks the purchase")
             return (consumed[product] == nil ? [consumption] : [])
-                + (lists(product, of: receipt) ? [] : [purchase])
+                + (receipt.isRestore || lists(product, of: receipt) ? [] : [purchase])
         }
     }
 
