@@ -111,7 +111,7 @@ import TideoverSandbox
         _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
         _ = try store.act(.share(product: Self.lifetime, with: "ben"))
         _ = try store.act(.share(product: Self.lifetime, with: "eve"))
-        // At the instant of the refund, as with a clock that stands still.
+        // At the instant of the refund, as with a stopped clock.
         _ = try store.act(.stopSharing(product: Self.lifetime, with: "eve"))
         _ = try store.act(.refund(product: Self.lifetime, reason: .other))
         let reversed = try store.act(.reverseRefund(product: Self.lifetime))
