@@ -156,7 +156,8 @@ import TideoverLives
         life.read(.active, until: "2026-07-01", at: "2026-06-12", order: "GPA.1..0")
         #expect(life.told("2026-06-12") == "active paid in-term confirmed")
     }
-    /// A read of two products, the second of which is not owned yet or to be removed.
+
+    /// A read of two products. The second is not owned yet, or is to be removed.
     private static func pair(_ first: PlayItem, _ second: PlayItem) -> Life {
         var life = Life.play()
         life.read(

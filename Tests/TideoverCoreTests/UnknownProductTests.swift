@@ -37,6 +37,19 @@ import TideoverLives
         return try #require(history.snapshot(at: Self.now)[entitlement]).standing
     }
 
+    @Test func `only a relay names a product of Google Play without its base plan`() {
+        let plan = Product(entitlements: ["premium"])
+        let catalogue = Catalogue(products: ["gold:monthly": plan])
+        func listed(_ life: Life) -> Set<String> {
+            Set(life.facts.map { catalogue.listedID(of: "gold", by: $0) })
+        }
+        var relayed = Life.play()
+        relayed.term("1", "gold", from: "2026-05-01", to: "2026-06-01", rank: .relayed)
+        #expect(listed(relayed) == ["gold:monthly"])
+        #expect(listed(Self.play()) == ["gold"])
+        #expect(listed(Self.subscription()) == ["gold"])
+    }
+
     private static let lives = [
         ("gold", subscription()), ("forever", oneTime()), ("gold", play()),
     ]

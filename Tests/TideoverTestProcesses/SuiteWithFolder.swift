@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A suite whose tests each have a folder of their own, removed after the test.
+/// A suite in which each test has a folder of its own, removed after the test.
 open class SuiteWithFolder {
     public let folder = FileManager.default.temporaryDirectory
         .appending(path: "tideover-test-\(UUID().uuidString)")

@@ -169,9 +169,9 @@ enum HouseRules {
         }
     }
 
-    /// Statements of both storages whose parameters SQLite numbers differently: in the order of
-    /// their first use, and one with a suffix such as `::text` apart from the same one without. Each
-    /// value would belong to another parameter, without an error.
+    /// Statements of both storages with parameters that SQLite would number differently. It numbers
+    /// them by their first use, and `$1::text` apart from `$1`. Each value would belong to another
+    /// parameter, without an error.
     static func misnumberedParameters(_ file: SourceFile) -> [String] {
         guard isOfBothStorages(file) else { return [] }
         let statement = /: StaticString =\s*(?:"""\n((?:.|\n)*?)"""|"(.*?)")/

@@ -217,8 +217,8 @@ public struct CustomerHistory: Sendable {
         )
     }
 
-    /// Returns the same. A lineage whose products have no standings of their own has one standing,
-    /// which is narrowed to the entitlement.
+    /// Returns the same. A lineage without `hasItems` has one standing, which is narrowed to the
+    /// entitlement.
     private func standing(
         of entitlement: String,
         at position: Int,

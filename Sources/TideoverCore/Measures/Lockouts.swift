@@ -478,9 +478,9 @@ extension Catalogue {
             // A subscription without an end is known from a failed payment alone.
             let open: Instant? = term.plan == .autoRenewable ? nil : .distantFuture
             let end = term.isRevoked ? nil : term.end ?? open
-            return [(id(ofPlan: term.productId), end)]
+            return [(listedID(of: term.productId, by: fact), end)]
         case .outlook(let outlook):
-            return outlook.productId.map { [(id(ofPlan: $0), nil)] } ?? []
+            return outlook.productId.map { [(listedID(of: $0, by: fact), nil)] } ?? []
         case .playSubscription(let read):
             return read.items.map { (id(of: $0), $0.expiresAt) }
         case .playPurchase(let read):

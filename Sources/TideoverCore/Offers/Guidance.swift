@@ -216,7 +216,7 @@ extension CustomerHistory {
         guard isOff || standing.trial != nil else { return nil }
         let decisionBasis = decisionBasis(of: standing, for: entitlement, at: instant)
         let charged = decisionBasis?.chargedUntil
-        // A trial whose next period is charged already is not cancelled.
+        // With the next period charged already, a trial is not cancelled.
         guard let trial = standing.trial, charged == nil || !isOff else {
             return (charged ?? standing.accessUntil).map { .cancelled(until: $0) }
         }

@@ -656,5 +656,5 @@ struct TermNames {
 
 extension Fact {
     /// Whether its product ID may include a base plan: a relay states both in one.
-    fileprivate var mayNamePlan: Bool { rank == .relayed && lineage.store == .googlePlay }
+    var mayNamePlan: Bool { rank == .relayed && lineage.store == .googlePlay }
 }

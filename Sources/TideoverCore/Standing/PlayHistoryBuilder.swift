@@ -223,10 +223,15 @@ extension Catalogue {
         return products[full] == nil ? item.productId : full
     }
 
+    /// Returns the ID under which the catalogue lists a product that a fact names.
+    package func listedID(of productId: String, by fact: Fact) -> String {
+        fact.mayNamePlan ? id(ofPlan: productId) : productId
+    }
+
     /// Returns the catalogue ID of a product that is named with its base plan: that name if the
     /// catalogue has it or has neither, otherwise the product ID alone. RevenueCat names products
     /// from before base plans without one.
-    package func id(ofPlan full: String) -> String {
+    func id(ofPlan full: String) -> String {
         guard products[full] == nil else { return full }
         guard let colon = full.firstIndex(of: ":") else { return id(ofAnyPlanOf: full) }
         let product = String(full[..<colon])

@@ -236,8 +236,8 @@ extension LineageHistory {
         }
     }
 
-    /// Returns the step of a lineage that is not on Google Play. A term whose refund was reversed
-    /// governs it again; a recovery governs only from its own step on.
+    /// Returns the step of a lineage that is not on Google Play. After the reversal of its
+    /// refund a term governs it again; a recovery governs only from its own step on.
     fileprivate func step(from instant: Instant, _ policy: PolicyLengths) -> Step {
         let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)

@@ -161,8 +161,8 @@ struct DashboardSignIn: Sendable {
         return DashboardVisit(service: service, call: call, person: person, token: token)
     }
 
-    /// Leads to the sign-in. A person whose session has ended must not believe that a form
-    /// was sent.
+    /// Leads to the sign-in. After the end of a session, a form is answered by a page that states
+    /// that nothing was changed.
     func refuse() -> Response {
         guard request.method == "POST" else {
             return DashboardResponse.redirect(to: .signIn(leadingTo: AppPageAddress(request)?.link))

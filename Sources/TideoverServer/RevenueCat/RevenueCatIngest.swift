@@ -172,8 +172,7 @@ struct RevenueCatIngest: Sendable {
         }
         let products = facts.compactMap { fact -> String? in
             guard case .term(let term) = fact.assertion else { return nil }
-            let isOfPlay = fact.lineage.store == .googlePlay
-            let id = isOfPlay ? app.catalogue.id(ofPlan: term.productId) : term.productId
+            let id = app.catalogue.listedID(of: term.productId, by: fact)
             return app.catalogue[id] == nil ? term.productId : nil
         }
         return NotUnderstood(

@@ -16,8 +16,8 @@ enum ControlCommand: Hashable {
 
     private static let verbs = ["nextEvent", "advance", "speed"]
 
-    /// Returns what to print for a step into the past, or for one whose action is nearly the name of
-    /// a command. Nil for other errors: their own description is clear.
+    /// Returns what to print for a step into the past, or for an action that is nearly the name of a
+    /// command. Nil for other errors: their own description is clear.
     static func fault(for error: ScenarioError) -> Fault? {
         if case .goesBack(let instant, let now) = error.reason {
             return Fault(
