@@ -5,7 +5,6 @@ import TideoverCore
 import TideoverHTTP
 import TideoverHTTPClient
 import TideoverHTTPServer
-import TideoverLocks
 import TideoverPostgreSQL
 import TideoverServer
 import TideoverStorage
@@ -75,24 +74,6 @@ enum Serve {
         return try await run(arguments, output, writer)
     }
 
-    /// The next pass of a copy would remove what a server adds to its target.
-    private static func requireWhole(_ storage: any Storage) async throws {
-        let state: CopyState?
-        do {
-            state = try CopyState(of: storage)
-        } catch {
-            // Reported by the check of the storage.
-            return
-        }
-        guard state == .begun else { return }
-        await storage.close()
-        throw CommandFailure(
-            .cannotCreate,
-            "the storage is an incomplete copy\n"
-                + "Run `tideover migrate` again, without --while-serving, until it ends with 0."
-        )
-    }
-
     private static func run(
         _ arguments: Arguments,
         _ output: Output,
@@ -106,6 +87,40 @@ enum Serve {
         let (configuration, settings) = try load(path, arguments, log)
         let followed = try await follow(arguments[clock], configuration, path)
         let storage = try await OpenStorage(configuration.storage)
+        let start = Start(
+            path: path,
+            arguments: arguments,
+            configuration: configuration,
+            settings: settings,
+            followed: followed,
+            storage: storage,
+            log: log,
+            writer: writer
+        )
+        do {
+            try await serve(start, until: stop)
+        } catch {
+            await storage.storage.close()
+            throw error
+        }
+        await storage.storage.close()
+        return .success
+    }
+
+    /// What is read and opened before the server starts.
+    private struct Start {
+        let path: String
+        let arguments: Arguments
+        let configuration: Configuration
+        let settings: [Configuration.Setting]
+        let followed: FollowedClock?
+        let storage: OpenStorage
+        let log: Log
+        let writer: BackgroundWriter
+    }
+
+    private static func serve(_ start: Start, until stop: StopSignal) async throws {
+        let (configuration, storage, log) = (start.configuration, start.storage, start.log)
         try await requireWhole(storage.storage)
         storage.check(log)
         let id = Probes.randomID()
@@ -113,124 +128,95 @@ enum Serve {
         let announcer = ServerAnnouncer(storage, id: id, log: log, replica: replica)
         let system = SystemProbes(
             startedAt: SystemClock.now(),
-            log: writer,
+            log: start.writer,
             storage: storage,
             announcer: announcer
         )
         let localKey = APIKey(.admin) { .random(in: .min ... .max) }
-        let sandbox = try connect(followed, arguments[clock])
-        let maker = ServiceMaker(
-            path: path,
-            storage: storage,
-            replica: replica?.reading,
-            probes: system.probes,
-            clock: followed?.now ?? SystemClock.now,
-            // A store's clock can stand still, and a wait by it would not end.
-            patience: followed == nil ? .minutes(5) : .zero,
-            localKey: localKey,
-            trustedProxies: configuration.server.trustedProxies,
-            log: log,
-            sandbox: sandbox
-        )
-        let reloader = Reloader(log: log) { former, adopting in
-            if let adopting {
-                return try maker.make(adopting, succeeding: former, adoptsRules: true)
-            }
-            let (configuration, settings) = try load(path, arguments, log)
-            if followed != nil { try requireSimulated(configuration, path) }
-            return try maker.make(configuration, settings: settings, succeeding: former)
+        let maker = try maker(start, system.probes, replica: replica?.reading, localKey)
+        let reloader = reloader(start, maker)
+        let served = try maker.make(configuration, settings: start.settings) {
+            await reloader.reload()
         }
-        let live: LiveService
-        do {
-            let served = try maker.make(configuration, settings: settings) {
-                await reloader.reload()
-            }
-            live = LiveService(served.service, on: storage.threads)
-        } catch {
-            await storage.storage.close()
-            throw error
-        }
+        let live = LiveService(served.service, on: storage.threads)
         await reloader.prepare(live.service)
-        tellOfKeys(live.service, configuration, path, log)
-        let report: FailureReport = { error, _, id in
-            let kind = String(reflecting: type(of: error))
-            log(LogLine(.error, "answer not sent", detail: kind, request: id))
-        }
-        let listen = arguments[Self.listen] ?? configuration.server.listen
-        let sdkListen = configuration.server.sdkListen
-        let threads: TaskThreads
-        do {
-            threads = try storage.threads ?? TaskThreads(most: Self.mostThreads)
-        } catch {
-            await storage.storage.close()
-            throw CommandFailure(.cannotCreate, "the system has no thread left")
-        }
-        let server: HTTPServer
-        let sdkServer: HTTPServer?
-        do {
-            func serve(at address: ListenAddress, _ entrance: Service.Entrance) throws -> HTTPServer
-            {
-                let handler = live.handler(at: entrance)
-                return try HTTPServer(
-                    address: address.host,
-                    port: address.port,
-                    limits: HTTPServerLimits(configuration, at: entrance),
-                    executor: threads,
-                    report: report,
-                    rejection: { live.service.rejection($0, of: $1, at: entrance) },
-                    handler: followed?.hearing(handler) ?? handler
-                )
-            }
-            sdkServer = try sdkListen.map { try serve(at: $0, .sdk) }
-            server = try serve(at: listen, sdkListen == nil ? .all : .withoutSDK)
-        } catch {
-            await storage.storage.close()
-            throw CommandFailure(
-                .unavailable,
-                "cannot serve: \(error)\n"
-                    + "Other addresses can be set as server.listen and server.sdkListen."
-            )
-        }
-        system.watch(server)
-        let local = listenLocally(configuration, live, localKey, report, log)
+        logKeys(of: live.service, start)
+        let sockets = try ServerSockets(
+            live,
+            configuration,
+            listen: start.arguments[listen] ?? configuration.server.listen,
+            followed: start.followed,
+            localKey: localKey,
+            log: log
+        )
+        system.watch(sockets.server)
         StopSignal.on(SIGHUP) { Task { _ = await reloader.reload() } }
         await reloader.start(configuration, live)
         // Unlike the workers of a service, these outlive a reload.
         let workers = [
-            followed?.worker(log: log), reloader.follower(of: live),
+            start.followed?.worker(log: log), reloader.follower(of: live),
             announcer.worker { await reloader.fingerprint },
         ]
-        let standing = Task(executorPreference: live.threads) {
+        let supervision = Task(executorPreference: live.threads) {
             await live.service.supervise(workers.compactMap(\.self))
         }
-        if let sdkServer {
-            log(LogLine(.info, "listening for SDKs", detail: "http://\(sdkServer.address)"))
-        }
-        log(LogLine(.info, "listening", detail: "http://\(server.address)"))
+        sockets.logAddresses(log)
         await stop.arrival()
         await reloader.refuse()
         live.service.beginDraining()
         log(LogLine(.info, "stopping"))
         try? await Task.sleep(for: .milliseconds(configuration.server.drain.count))
         live.service.endReports()
-        // At once, because each may wait ten seconds for its last requests.
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await local?.stop() }
-            group.addTask { await sdkServer?.stop() }
-            group.addTask { await server.stop() }
-        }
-        standing.cancel()
-        await standing.value
+        await sockets.stop()
+        supervision.cancel()
+        await supervision.value
         await announcer.withdraw()
         await reloader.stop()
         system.watch(nil)
-        await storage.storage.close()
-        return .success
     }
 
-    /// The number of threads that handle requests other than reads, unless the storage has its own.
-    /// Verifications occupy at most half of them, and other requests do not wait behind those.
-    private static let mostThreads = 2 * WorkLimits.processors.running
+    /// The next pass of a copy would remove what a server adds to its target.
+    private static func requireWhole(_ storage: any Storage) async throws(CommandFailure) {
+        // A failed read is reported by the check of the storage.
+        guard let state = try? CopyState(of: storage), state == .begun else { return }
+        throw CommandFailure(
+            .cannotCreate,
+            "the storage is an incomplete copy\n"
+                + "Run `tideover migrate` again, without --while-serving, until it ends with 0."
+        )
+    }
+
+    private static func maker(
+        _ start: Start,
+        _ probes: Probes,
+        replica: ReplicaReading?,
+        _ localKey: APIKey
+    ) throws -> ServiceMaker {
+        ServiceMaker(
+            path: start.path,
+            storage: start.storage,
+            replica: replica,
+            probes: probes,
+            clock: start.followed?.now ?? SystemClock.now,
+            // A store's clock can stand still, and a wait by it would not end.
+            patience: start.followed == nil ? .minutes(5) : .zero,
+            localKey: localKey,
+            trustedProxies: start.configuration.server.trustedProxies,
+            log: start.log,
+            sandbox: try connect(start.followed, start.arguments[clock])
+        )
+    }
+
+    private static func reloader(_ start: Start, _ maker: ServiceMaker) -> Reloader {
+        Reloader(log: start.log) { former, adopting in
+            if let adopting {
+                return try maker.make(adopting, succeeding: former, adoptsRules: true)
+            }
+            let (configuration, settings) = try load(start.path, start.arguments, start.log)
+            if start.followed != nil { try requireSimulated(configuration, start.path) }
+            return try maker.make(configuration, settings: settings, succeeding: former)
+        }
+    }
 
     /// Loads the configuration. Rejects secret files that other users can read, and logs notices.
     private static func load(
@@ -246,39 +232,10 @@ enum Serve {
         return (configuration, settings)
     }
 
-    /// Opens the socket for commands of the same user. Without it, they need the admin key.
-    ///
-    /// It is beside an SQLite file, which commands cannot open while the server runs. They can open
-    /// a PostgreSQL database.
-    private static func listenLocally(
-        _ configuration: Configuration,
-        _ live: LiveService,
-        _ key: APIKey,
-        _ report: @escaping FailureReport,
-        _ log: Log
-    ) -> LocalHTTPServer? {
-        guard case .sqlite(let database) = configuration.storage else { return nil }
-        let path = AdminClient.socket(besides: database)
-        do {
-            let handler = live.handler()
-            return try LocalHTTPServer(socket: path, report: report) { request in
-                try await handler(request.presenting(key))
-            }
-        } catch {
-            log(LogLine(.warning, "no local socket", detail: "\(path): \(error)"))
-            return nil
-        }
-    }
-
     /// Logs a revoked admin key, and each app without a key with the command to create one.
-    private static func tellOfKeys(
-        _ service: Service,
-        _ configuration: Configuration,
-        _ path: String,
-        _ log: Log
-    ) {
+    private static func logKeys(of service: Service, _ start: Start) {
         if service.isAdminKeyRevoked {
-            log(
+            start.log(
                 LogLine(
                     .warning,
                     "admin key revoked",
@@ -287,8 +244,10 @@ enum Serve {
             )
         }
         for app in service.appsWithoutKey {
-            let command = "tideover keys add --kind secret --app \(app) --config \(path)"
-            log(LogLine(.warning, "app without key", app: app, detail: "create one: \(command)"))
+            let command = "tideover keys add --kind secret --app \(app) --config \(start.path)"
+            start.log(
+                LogLine(.warning, "app without key", app: app, detail: "create one: \(command)")
+            )
         }
     }
 
@@ -350,21 +309,5 @@ enum Serve {
                 + app.environments.map(\.rawValue).joined(separator: ", ")
                 + "\nWith --clock, every app has environments: [\"simulated\"]."
         )
-    }
-}
-
-extension HTTPServerLimits {
-    /// A receipt of StoreKit 1 can be larger than other requests.
-    private static let receiptBytes = 2 << 20
-
-    /// The configured limits. Addresses of this machine and of trusted proxies have no limit of
-    /// their own, because each represents many clients.
-    init(_ configuration: Configuration, at entrance: Service.Entrance = .all) {
-        self.init()
-        let server = configuration.server
-        connectionsPerAddress = server.limits.connectionsPerAddress
-        sharedNetworks = IPNetwork.loopback + server.trustedProxies.networks
-        let hasSDK = configuration.apps.contains { $0.revenueCat?.sdk != nil }
-        if hasSDK, entrance != .withoutSDK { bodyBytes = Self.receiptBytes }
     }
 }
