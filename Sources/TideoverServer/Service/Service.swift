@@ -131,13 +131,9 @@ package struct Service: Sendable {
         let now = clock()
         let apps = try apps.map { app throws(StorageError) in
             var app = try app.withHistory(from: storage, now: now, adopting: adoptsRules)
-            let watch = StoreClockWatch(
-                app: app.id,
-                metrics: metrics,
-                log: log,
-                uptime: probes.uptime
+            app.googlePlay = app.googlePlay?.comparingClocks(
+                StoreClockWatch(app: app.id, metrics: metrics, log: log, uptime: probes.uptime)
             )
-            app.googlePlay = app.googlePlay?.comparingClocks(watch)
             return app
         }
         let pollQueues = PollQueues(of: apps)
@@ -229,10 +225,7 @@ package struct Service: Sendable {
             sleep: sleep,
             patience: patience
         )
-        var contexts: [String: AppContext] = [:]
-        var backfillers: [Backfiller] = []
-        var pollers: [PlayPoller] = []
-        var replayers: [Replayer] = []
+        var contexts: [AppContext] = []
         for app in apps {
             let context = AppContext(
                 AppContext.Shared(
@@ -254,34 +247,15 @@ package struct Service: Sendable {
                 ),
                 log: log
             )
-            contexts[app.id] = context
-            replayers += app.environments.map { environment in
-                Replayer(
-                    environment,
-                    context: context,
-                    version: version,
-                    servers: probes.servers
-                )
-            }
-            for environment in app.environments {
-                guard let pollQueue = pollQueues[app.id, environment],
-                    let poller = try PlayPoller(
-                        environment,
-                        pollQueue,
-                        context: context,
-                        timing: timing
-                    )
-                else { continue }
-                pollers.append(poller)
-            }
-            guard let trust = app.appStore else { continue }
-            for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
-                backfillers.append(try Backfiller(access, trust, context: context, timing: timing))
+            contexts.append(context)
+        }
+        self.contexts = Dictionary(uniqueKeysWithValues: contexts.map { ($0.app.id, $0) })
+        self.clients = try StoreClients(contexts, access, pollQueues, timing: timing)
+        replayers = contexts.flatMap { context in
+            context.app.environments.map {
+                Replayer($0, context: context, version: version, servers: probes.servers)
             }
         }
-        self.contexts = contexts
-        self.clients = StoreClients(backfillers: backfillers, pollers: pollers)
-        self.replayers = replayers
         for app in apps { metrics.expect(app) }
         if replica != nil { metrics.expectReplicaReads() }
         if revocation != nil { metrics.expectRevocationChecks() }

@@ -1,3 +1,4 @@
+import TideoverAppStore
 import TideoverCore
 import TideoverStorage
 
@@ -7,6 +8,33 @@ struct StoreClients: Sendable {
     let backfillers: [Backfiller]
     /// Those of Google Play.
     let pollers: [PlayPoller]
+
+    /// Creates the clients of the apps' environments that have access to a store.
+    ///
+    /// - Throws: `StorageError` if the progress of an earlier backfill or poll cannot be read.
+    init(
+        _ contexts: [AppContext],
+        _ access: [String: [StoreAccess]],
+        _ pollQueues: PollQueues,
+        timing: Timing
+    ) throws(StorageError) {
+        var backfillers: [Backfiller] = []
+        var pollers: [PlayPoller] = []
+        for context in contexts {
+            let app = context.app
+            for environment in app.environments {
+                guard let queue = pollQueues[app.id, environment] else { continue }
+                let poller = try PlayPoller(environment, queue, context: context, timing: timing)
+                if let poller { pollers.append(poller) }
+            }
+            guard let trust = app.appStore else { continue }
+            for access in access[app.id] ?? [] where app.environments.contains(access.environment) {
+                backfillers.append(try Backfiller(access, trust, context: context, timing: timing))
+            }
+        }
+        self.backfillers = backfillers
+        self.pollers = pollers
+    }
 
     /// Asks the store about a purchase without waiting for a notification.
     @discardableResult
