@@ -143,6 +143,16 @@ class Requests(unittest.TestCase):
         self.assertEqual([len(it[3]["purchases"]) for it in server.requests], [16, 16, 3])
         self.assertEqual([item["index"] for item in answer["items"]], list(range(35)))
 
+    def test_a_device_conclusion_is_sent_with_the_last_purchases(self):
+        for count, expected in ((0, [(0, True, True)]), (16, [(16, True, True)]),
+                                (17, [(16, False, True), (1, True, False)])):
+            api, server, _ = client(lambda *_: reply(200, {**snapshot(), "items": [], "drift": []}))
+            api.reconcile("anna", purchases=[{"productId": "p"}] * count, renewalInfos=["a"],
+                          device={"entitlements": {"premium": {"access": True}}})
+            bodies = [request[3] for request in server.requests]
+            self.assertEqual([(len(body.get("purchases", [])), "device" in body, "renewalInfos" in body)
+                              for body in bodies], expected)
+
     def test_the_feed_is_read_page_by_page(self):
         def route(request, _):
             is_second = "after=1" in request[1]

@@ -134,6 +134,21 @@ test("purchases beyond one request's limit are sent in several with continuous n
   assert.deepEqual(answer.items.map(({ index }) => index), purchases.map((_, index) => index));
 });
 
+test("what a device concluded is sent with the last of its purchases", async () => {
+  const { api, requests } = client(() => reply(200, { ...snapshot(), items: [], drift: [] }));
+  const device = { entitlements: { premium: { access: true } } };
+  const sent = async (count) => {
+    requests.length = 0;
+    const purchases = Array.from({ length: count }, (_, index) => ({ productId: `p${index}` }));
+    await api.reconcile("anna", { purchases, device, renewalInfos: ["a"] });
+    return requests.map(({ body }) => [body.purchases?.length, "device" in body, "renewalInfos" in body]);
+  };
+  assert.deepEqual(await sent(0), [[undefined, true, true]]);
+  assert.deepEqual(await sent(16), [[16, true, true]]);
+  assert.deepEqual(await sent(17), [[16, false, true], [1, true, false]]);
+  assert.deepEqual(await sent(33), [[16, false, true], [16, false, false], [1, true, false]]);
+});
+
 test("the change feed is read page by page", async () => {
   const pages = {
     null: { events: [{ id: "1" }], next: "1", more: true },

@@ -40,7 +40,7 @@ export interface Moment {
   asKnownAt?: string;
 }
 
-/** The most pieces of evidence that one request takes, and of those the most of Google Play. */
+/** The most purchases of Google Play that one request takes. */
 const mostPieces = 16;
 
 /** The routes of a Tideover server for one app. It keeps nothing between calls. */
@@ -70,10 +70,10 @@ export class TideoverAPI {
     return { snapshot: stated(answer.status, answer.body), etag: answer.etag };
   }
 
-  /** Presents what a device has in hand. More than one request takes is sent in several; the last
-   * answer counts, with the items of all of them. */
+  /** Presents what a device has in hand. More purchases than one request takes are sent in several;
+   * the last answer counts, with the items of all of them. */
   async reconcile(customer: string, evidence: DeviceEvidence): Promise<Reconciled> {
-    const { purchases = [], ...rest } = evidence;
+    const { purchases = [], device, ...rest } = evidence;
     const url = this.customer(customer, "/reconcile", { store: this.store });
     const headers = this.headers({ "Content-Type": "application/json" });
     let answer: Reconciled | undefined;
@@ -82,6 +82,8 @@ export class TideoverAPI {
       const part = purchases.slice(first, first + mostPieces);
       const body: DeviceEvidence = first === 0 ? { ...rest } : {};
       if (part.length > 0) body.purchases = part;
+      // The device concluded from all of them: the server compares once it has them too.
+      if (device && first + mostPieces >= purchases.length) body.device = device;
       const { status, body: text } = await this.http.send("POST", url, headers, JSON.stringify(body));
       answer = stated<Reconciled>(status, text);
       items = items.concat((answer.items ?? []).map(
