@@ -83,8 +83,13 @@ class Requests(unittest.TestCase):
         api.report_prompt("anna", "p", "soft", response="dismissed")
         method, url, _, body = server.requests[0]
         self.assertEqual(method, "POST")
-        self.assertIn("/customers/anna/prompts?", url)
+        self.assertTrue(url.endswith("/customers/anna/prompts?environment=production"), url)
         self.assertEqual(body, {"id": "p", "kind": "soft", "response": "dismissed"})
+
+    def test_a_prompt_of_the_sandbox_is_reported_there(self):
+        api, server, _ = client(lambda *_: reply(200, {"id": "p", "kind": "soft"}))
+        api.report_prompt("anna", "p", "soft", environment="sandbox")
+        self.assertTrue(server.requests[0][1].endswith("/prompts?environment=sandbox"))
 
     def test_a_cached_answer_is_not_read_again(self):
         api, server, _ = client(lambda *_: reply(304))

@@ -109,14 +109,15 @@ class Tideover:
         return {**answer, "items": items}
 
     def report_prompt(self, customer: str, id: str, kind: str, *, shown_at: str | None = None,
-                      response: str | None = None) -> dict:
+                      response: str | None = None, environment: str | None = None) -> dict:
         """Reports that a prompt was shown, so that the next one waits as the server's policy says.
-        Report it again with the same `id` and the customer's `response`: `opened`, `dismissed`."""
+        Report it again with the same `id` and the customer's `response`: `opened`, `dismissed`.
+        `environment` is the answer's, which a sandbox that answers for production names."""
         report = {"id": id, "kind": kind, "shownAt": shown_at, "response": response}
         body = {name: value for name, value in report.items() if value is not None}
         return _object(self._request(
-            "POST", self._customer(customer, "/prompts"), {"Content-Type": "application/json"},
-            json.dumps(body).encode()))
+            "POST", self._customer(customer, "/prompts", environment=environment or self.environment),
+            {"Content-Type": "application/json"}, json.dumps(body).encode()))
 
     def timeline(self, customer: str, **moment: str) -> dict:
         """What a customer lived through. Needs a secret key."""
@@ -151,7 +152,7 @@ class Tideover:
         encoded, so that the request would concern something else."""
         if customer in ("", ".", ".."):
             raise TideoverError("bad-customer", "A customer's id cannot be empty, '.' or '..'.", 400)
-        parameters = _query(environment=self.environment, **values)
+        parameters = _query(**{"environment": self.environment, **values})
         return f"{self._base}/customers/{_quoted(customer)}{path}{parameters}"
 
     def _request(self, method: str, url: str, headers: Mapping[str, str],
