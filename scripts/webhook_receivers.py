@@ -151,6 +151,7 @@ def cases(secret, fields, body):
     """Deliveries by name: the fields, the body, and the status of the answer."""
     now = int(time.time())
     changed = body.replace(b'"customer":"', b'"customer":"x', 1)
+    longer = body + b" " * (1 << 20)
     right = signed(secret, fields, now, body)
     other = signed(OTHER, fields, now, body)
     both = f"{other['webhook-signature']} v1a,AAAA {right['webhook-signature']}"
@@ -164,6 +165,7 @@ def cases(secret, fields, body):
         "signed with several secrets": ({**right, "webhook-signature": both}, body, 204),
         "with a changed body": (fields, changed, 401),
         "without a body": (fields, b"", 401),
+        "longer than any": (signed(secret, fields, now, longer), longer, 401),
         "under another id": ({**right, "webhook-id": "other"}, body, 401),
         "under another timestamp": ({**right, "webhook-timestamp": str(now - 1)}, body, 401),
         "with another secret": (other, body, 401),
