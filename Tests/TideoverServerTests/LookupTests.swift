@@ -137,6 +137,30 @@ import TideoverServer
         await backEnd.close()
     }
 
+    @Test(arguments: ["MK1%20", "%20MK1", "MK%2F1", "%23MK1", "MK%C3%9C", "..", "GPA.1%20"])
+    func `a text that is no order number is rejected, and no store is asked`(
+        order: String
+    ) async throws {
+        let rehearsed = try RehearsedStore()
+        let asked = Bodies()
+        let access = rehearsed.access { await asked.add($0.body) }
+        let backEnd = try RehearsedBackEnd(rehearsed, TestTime(), access: access)
+        for path in ["lookup", "explain"] {
+            let request = Request(
+                method: "GET",
+                target: "/v1/apps/cards/\(path)?order=\(order)",
+                headers: TestServer.credentials,
+                body: []
+            )
+            let response = try await backEnd.service.handler(try #require(request))
+            #expect(response.status == 400)
+            let type = try JSONDocument(response.body).root["type"]?.string
+            #expect(type == "/problems/bad-lookup")
+        }
+        #expect(await asked.all.isEmpty)
+        await backEnd.close()
+    }
+
     private actor Bodies {
         private(set) var all: [[UInt8]] = []
         func add(_ body: [UInt8]) { all.append(body) }

@@ -53,7 +53,16 @@ struct LookupRoute: Sendable {
     }
 
     /// Queries the store that the format of an order number belongs to.
+    ///
+    /// - Throws: `bad-lookup` for a text that no store has as an order number, such as one that was
+    ///   copied with a space: no store is asked, so none has failed to answer.
     private func ask(about order: String) async throws -> [AskedStore] {
+        guard LookupQuestion.isOrderNumber(order) else {
+            throw Problem.badLookup(
+                "An order number has at most 128 letters, digits, `-`, `_` and `.`, without "
+                    + "spaces. Send it as the receipt has it."
+            )
+        }
         if PlayOrderNumber.isOne(order) {
             // An app has one Google Play account for all environments.
             guard let poller = clients.pollers.first(where: { $0.app.id == app.id }) else {
@@ -138,15 +147,22 @@ enum LookupQuestion: Sendable {
     init(_ request: Request) throws(Problem) {
         let asked = ["transaction", "order", "token"].filter { request.queryValue($0) != nil }
         guard asked.count == 1, let text = request.queryValue(asked[0]), !text.isEmpty else {
-            throw .badLookup
+            throw .badLookup()
         }
         switch asked[0] {
         case "transaction": self = .transaction(text)
         case "order": self = .order(text)
         default:
-            guard let customer = CustomerID(text) else { throw .badLookup }
+            guard let customer = CustomerID(text) else { throw .badLookup() }
             self = .token(customer)
         }
+    }
+
+    /// Returns whether a store can have an order of this number: the App Store's API takes no other
+    /// ids, and Google's have the same characters.
+    static func isOrderNumber(_ text: String) -> Bool {
+        guard (1...128).contains(text.utf8.count), text != ".", text != ".." else { return false }
+        return PercentEncoding.encode(text) == text && !text.contains("~")
     }
 
     var word: String {
@@ -166,12 +182,11 @@ enum LookupQuestion: Sendable {
 }
 
 extension Problem {
-    fileprivate static let badLookup = Problem(
-        "bad-lookup",
-        status: 400,
-        title: "Invalid lookup.",
-        detail: "Send one of `?order=`, `?transaction=` and `?token=`."
-    )
+    fileprivate static func badLookup(
+        _ detail: String = "Send one of `?order=`, `?transaction=` and `?token=`."
+    ) -> Problem {
+        Problem("bad-lookup", status: 400, title: "Invalid lookup.", detail: detail)
+    }
 
     fileprivate static func storeDidNotAnswer(_ store: String, _ sentence: String) -> Problem {
         Problem(

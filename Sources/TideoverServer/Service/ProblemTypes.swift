@@ -625,8 +625,9 @@ extension ProblemType {
             "bad-lookup",
             status: 400,
             title: "Invalid lookup.",
-            meaning: "The query has not exactly one of `order`, `transaction` and `token`.",
-            action: "Send one of them."
+            meaning: "The query has not exactly one of `order`, `transaction`, `token`, or no "
+                + "store has such order numbers.",
+            action: "Send one of them, an order number as the receipt has it."
         ),
         ProblemType(
             "purchase-not-found",
