@@ -218,6 +218,22 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the document lists the headers of an unchanged answer, and refusals of the server`()
+        async throws
+    {
+        let server = try TestServer()
+        let root = try await document(server).root
+        let paths = root["paths"]
+        for path in ["/v1/apps/{app}/customers/{customer}", "/openapi.json"] {
+            let headers = paths?[path]?["get"]?["responses"]?["304"]?["headers"]
+            #expect(headers?["ETag"] != nil, "\(path)")
+        }
+        let removal = paths?["/v1/apps/{app}/webhooks/{webhook}"]?["delete"]?["responses"]
+        #expect(removal?["409"] != nil)
+        #expect(root["info"]?["description"]?.string?.contains("408, 415, 431 or 501") == true)
+        await server.close()
+    }
+
     @Test func `the document lists for every route the keys and the responses without one`()
         async throws
     {
@@ -276,6 +292,19 @@ import TideoverStorage
         let pass = try JWS(try #require(snapshot["pass"]?.string).utf8)
         let claims = try JSONDocument(pass.payload).root
         #expect(schemas.faults(of: claims, named: "PassClaims") == [])
+        let reconciled = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/\(TestServer.anna)/reconcile?environment=sandbox",
+            body: Array("{}".utf8)
+        )
+        let presented = try JSONDocument(reconciled.body).root
+        #expect(presented["pass"]?.string != nil)
+        let documented = try await document(server).root["components"]?["schemas"]
+        for (name, answer) in [("Snapshot", snapshot), ("Reconciled", presented)] {
+            let members = documented?[name]?["properties"]
+            let unknown = answer.members.map(\.key).filter { members?[$0] == nil }
+            #expect(unknown == [], "\(name)")
+        }
         let keys = try JSONDocument(try await server.get("/v1/apps/cards/pass-keys").body).root
         #expect(keys["keys"]?.count == 1)
         #expect(schemas.faults(of: keys, named: "PassKeys") == [])

@@ -390,6 +390,7 @@ export interface Reconciled {
   entitlements: Record<string, Entitlement>;
   prompt: Prompt;
   plan?: Array<PlannedMessage>;
+  pass?: string;
   items: Array<ReconciledItem>;
   drift: Array<Drift>;
 }
