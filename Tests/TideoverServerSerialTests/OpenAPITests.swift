@@ -312,6 +312,28 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the document lists the members of explanations and timelines`() async throws {
+        let server = try TestServer()
+        let schemas = try await document(server).root["components"]?["schemas"]
+        _ = try await server.post(.purchase())
+        func read(_ name: String) async throws -> JSONNode? {
+            let path = "/v1/apps/cards/customers/\(TestServer.anna)/\(name)?environment=sandbox"
+            let root = try JSONDocument(try await server.get(path).body).root
+            return root["entitlements"]?["premium"]
+        }
+        let explanation = try await read("explain")
+        let timeline = try await read("timeline")
+        let answers: [(JSONNode?, String)] = [
+            (explanation, "ExplainedEntitlement"), (explanation?["used"]?[0], "UsedFact"),
+            (timeline, "EntitlementTimeline"), (timeline?["spans"]?[0], "TimelineSpan"),
+        ]
+        for (answer, name) in answers {
+            let members = try #require(answer, "\(name)").members.map(\.key)
+            #expect(members == schemas?[name]?["properties"]?.members.map(\.key), "\(name)")
+        }
+        await server.close()
+    }
+
     @Test func `the document lists all values of an answer`() async throws {
         let server = try TestServer()
         let schemas = try #require(try await document(server).root["components"]?["schemas"])

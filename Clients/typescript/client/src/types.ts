@@ -66,8 +66,14 @@ export interface CustomerTimeline {
   asKnownAt: Instant | null;
   reconciledAt?: Instant | null;
   policyVersion: PolicyVersion;
-  entitlements: Record<string, Record<string, any>>;
-  deadlines: Array<Record<string, any>>;
+  entitlements: Record<string, EntitlementTimeline>;
+  deadlines: Array<{
+    id: string;
+    kind: string;
+    at: Instant;
+    lineage: Lineage;
+    productId?: string;
+  }>;
 }
 
 export type CustomerVersion = number;
@@ -158,6 +164,12 @@ export interface EntitlementChangedEvent {
   data: EntitlementChange;
 }
 
+export interface EntitlementTimeline {
+  spans: Array<TimelineSpan>;
+  expected: Array<TimelineSpan>;
+  transitions: Array<Record<string, any>>;
+}
+
 export type Environment = "production" | "sandbox" | "simulated";
 
 export type Event = EntitlementChangedEvent | TransitionEvent | ReminderEvent | MessageDueEvent | PurchaseMovedEvent | CorrectedEvent;
@@ -172,6 +184,21 @@ export interface Events {
   more: boolean;
 }
 
+export interface ExplainedEntitlement {
+  decision: Entitlement;
+  why: Array<string>;
+  lineage: Lineage | null;
+  used: Array<UsedFact>;
+  setAside: Array<SetAsideFact>;
+  others: Array<OtherPurchase>;
+  next: {
+    at: Instant;
+    decision: Entitlement;
+    why: string;
+  } | null;
+  reply: Array<string>;
+}
+
 export interface Explanation {
   app: string;
   customer: string;
@@ -180,7 +207,7 @@ export interface Explanation {
   asKnownAt: Instant | null;
   reconciledAt?: Instant | null;
   policyVersion: PolicyVersion;
-  entitlements: Record<string, Record<string, any>>;
+  entitlements: Record<string, ExplainedEntitlement>;
   drift: Array<Drift>;
   lockouts: Record<string, Record<string, any>>;
   prompt: {
@@ -195,7 +222,10 @@ export interface Explanation {
     answers: boolean;
     sentence: string;
   } | null;
-  purchases?: Array<Record<string, any>>;
+  purchases?: Array<{
+    lineage: string;
+    owners: Array<Owner>;
+  }>;
   aliases?: Array<Alias>;
 }
 
@@ -261,6 +291,27 @@ export interface MirroredEntitlement {
   accessUntil: Instant | null;
   graceUntil: Instant | null;
   willRenew: boolean | null;
+}
+
+export interface OtherPurchase {
+  lineage: Lineage;
+  owned: boolean;
+  state: string | null;
+  reason: string | null;
+  access: boolean | null;
+  confidence: string | null;
+  accessUntil: Instant | null;
+  rule: string | null;
+  why: string | null;
+}
+
+export interface Owner {
+  lineage: Lineage;
+  customer: string;
+  from?: Instant;
+  until?: Instant;
+  why: string;
+  decidedAt?: Instant;
 }
 
 export interface PassClaims {
@@ -438,6 +489,13 @@ export interface ReminderEvent {
   data: Reminder;
 }
 
+export interface SetAsideFact {
+  because: string;
+  sentence: string;
+  says: string;
+  fact: Record<string, any>;
+}
+
 export interface ShownPrompt {
   id: string;
   kind: "soft" | "hard" | "message" | "store";
@@ -459,6 +517,20 @@ export interface Snapshot {
 }
 
 export type State = "active" | "grace" | "hold" | "expired" | "never";
+
+export interface TimelineSpan {
+  from: Instant;
+  until: Instant | null;
+  state: State;
+  reason: string;
+  access: boolean;
+  confidence: Confidence;
+  rule: string;
+  productId: string | null;
+  store: string | null;
+  lineage: string | null;
+  willRenew: boolean | null;
+}
 
 export interface Transition {
   app: string;
@@ -510,6 +582,12 @@ export interface TrialOffer {
   productId: string;
   length: string;
   price: Price | null;
+}
+
+export interface UsedFact {
+  as: Array<string>;
+  says: string;
+  fact: Record<string, any>;
 }
 
 export interface Words {

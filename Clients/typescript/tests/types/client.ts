@@ -56,3 +56,10 @@ new PurchaseSync(session, library, { isConsumable: ({ productId }) => productId 
 void session.reconcile(purchases);
 // @ts-expect-error a library that cannot finish
 new PurchaseSync(session, { getAvailablePurchases: library.getAvailablePurchases });
+
+// Explanations and timelines have types down to their sentences.
+declare const api: TideoverAPI;
+void api.explain("anna").then(({ entitlements }): string[] | undefined => entitlements.premium?.why);
+void api.timeline("anna").then(({ entitlements }) => entitlements.premium?.spans[0]?.access);
+// @ts-expect-error a member that a span lacks
+void api.timeline("anna").then(({ entitlements }) => entitlements.premium?.spans[0]?.acces);
