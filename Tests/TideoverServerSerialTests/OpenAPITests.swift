@@ -400,6 +400,20 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the page on the HTTP API names routes and the least kind of key`() throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let file = folder.appending(path: "../../docs/http-api.md").standardized
+        let page = try String(contentsOf: file, encoding: .utf8)
+        let rows = page.matches(of: /\| `(GET|POST|DELETE) ([^`?]+)[^`]*` \| (\w+)/)
+        #expect(rows.count == 16)
+        for row in rows {
+            let name = "\(row.1) /v1/apps/{app}\(row.2)"
+            let route = Service.routes.first { "\($0.method) \($0.template)" == name }
+            let kinds = try #require(route, "\(name)").need.kinds(writing: false)
+            #expect(kinds.first?.rawValue ?? "none" == row.3, "\(name)")
+        }
+    }
+
     private func words(_ list: JSONNode?) -> [String] {
         list?.elements.compactMap(\.string) ?? []
     }
