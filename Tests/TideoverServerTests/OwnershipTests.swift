@@ -468,6 +468,25 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a second move at the same instant is refused, and accepted after it`()
+        async throws
+    {
+        let server = try TestServer()
+        let calls = OwnershipCalls(server: server)
+        #expect(try await server.post(.purchase()).status == 200)
+        server.set(Message.start + .days(1))
+        #expect(try await move(calls, to: "u_1").status == 200)
+        let (status, problem) = try await move(calls, to: "u_2", from: "u_1")
+        #expect(status == 409)
+        #expect(problem["reason"]?.string == "too-soon")
+        #expect(try await server.premium("u_1") == "active paid access")
+        server.set(Message.start + .days(1) + .seconds(1))
+        #expect(try await move(calls, to: "u_2", from: "u_1").status == 200)
+        #expect(try await server.premium("u_2") == "active paid access")
+        #expect(try await server.premium("u_1").contains("none"))
+        await server.close()
+    }
+
     @Test func `a move of an unknown purchase, or from another than its owner, is refused`()
         async throws
     {

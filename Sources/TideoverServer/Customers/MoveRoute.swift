@@ -29,6 +29,8 @@ struct MoveRoute: Sendable {
             return respond(answer, environment)
         }
         try await require(wish.from, is: owner, in: environment)
+        // Of several moves from one instant only one counts, and a later one counts after that.
+        guard !purchase.hasMove(from: now) else { throw Problem.moveRefused(.tooSoon) }
         let move = OwnershipMove(
             customer: wish.customer,
             former: try await former(of: purchase, environment, but: known.identity, at: now),
@@ -188,6 +190,8 @@ enum MoveObjection: String, Hashable, Sendable, CaseIterable {
     case anotherOwner = "another-owner"
     /// Only RevenueCat reported the purchase so far.
     case relayed
+    /// The purchase was moved at this instant or, by a server's clock, later.
+    case tooSoon = "too-soon"
 
     var sentence: String {
         switch self {
@@ -197,6 +201,18 @@ enum MoveObjection: String, Hashable, Sendable, CaseIterable {
         case .relayed:
             "Only RevenueCat reported the purchase so far. Ask its store about it first, with "
                 + "`tideover refresh` or a backfill."
+        case .tooSoon:
+            "The purchase was moved at this instant already, or by a server with a clock that is "
+                + "ahead. Repeat the request later; in a simulation advance the clock first."
+        }
+    }
+}
+
+extension LineageRecord {
+    /// Returns whether an operator's move begins at an instant or after it.
+    fileprivate func hasMove(from instant: Instant) -> Bool {
+        facts.contains { fact in
+            if case .move(let move) = fact.assertion { move.from >= instant } else { false }
         }
     }
 }

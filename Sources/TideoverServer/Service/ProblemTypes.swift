@@ -768,7 +768,7 @@ extension ProblemType {
             status: 409,
             title: "The purchase cannot be moved.",
             meaning: "The purchase cannot be moved; `detail` says why.",
-            action: "See `reason`: `another-owner` or `relayed`."
+            action: "See `reason`: `another-owner`, `relayed` or `too-soon`."
         ),
         ProblemType(
             "store-did-not-answer",
