@@ -375,7 +375,11 @@ import TideoverJSON
             ?? ["moments": [["customer": .string(name), "did": .string(name)]]]
         return SandboxPage.page(
             place,
-            try SandboxView(json(stores), answers: [name: json(answer)]),
+            try SandboxView(
+                json(stores),
+                part: SandboxPart(nil, of: 1),
+                answers: [name: json(answer)]
+            ),
             formToken: name,
             outcome: SandboxOutcome(try json(outcome))
         )
@@ -620,6 +624,49 @@ import TideoverJSON
         let page = text(try Self.sandbox(place, refused: nil, state: state), nil)
         let answer = try #require(page.split(separator: "Answer for anna").last)
         #expect(answer.split(separator: "</dd>").first?.contains("</span>\(end)") == true)
+    }
+
+    @Test(
+        arguments: [
+            (nil, "1 to 50", 0..<50, ["2", "3"]), ("2", "51 to 100", 50..<100, ["3"]),
+            ("3", "101 to 120", 100..<120, ["2"]), ("99", "101 to 120", 100..<120, ["2"]),
+            ("0", "1 to 50", 0..<50, ["2", "3"]), ("two", "1 to 50", 0..<50, ["2", "3"]),
+        ] as [(String?, String, Range<Int>, [String])]
+    )
+    func `the customers of simulated stores are on pages`(
+        asked: String?,
+        numbers: String,
+        shown: Range<Int>,
+        links: [String]
+    ) throws {
+        let customers = (0..<120).map { number -> JSONValue in
+            ["name": .string("customer \(number)"), "store": "appStore", "state": "never"]
+        }
+        let stores: JSONValue = [
+            "now": "2026-05-06T10:00:00Z", "customers": .array(customers),
+        ]
+        let page = SandboxPage.page(
+            Place(app: "anna", environment: "simulated"),
+            try SandboxView(
+                Self.json(stores),
+                part: SandboxPart(asked, of: customers.count),
+                answers: [:]
+            ),
+            formToken: "x",
+            outcome: nil
+        )
+        let html = text(page, nil)
+        #expect(html.contains("Customers \(numbers) of 120."))
+        let names = html.matches(of: /<h2[^>]*><bdi>customer ([0-9]+)<\/bdi>/).map { $0.1 }
+        #expect(names.compactMap { Int($0) } == Array(shown))
+        // "First" and "Previous" to the first page have no number.
+        let pages = html.matches(of: /<a href="[^"]*&amp;page=([0-9]+)"/).map { String($0.1) }
+        #expect(Set(pages) == Set(links))
+        // A form answers with the page of its customer.
+        let forms = Set(html.matches(of: /action="([^"]*)"/).map { String($0.1) })
+        let address = "/dashboard/apps/anna/sandbox?environment=simulated"
+        let number = shown.lowerBound / 50 + 1
+        #expect(forms == [number == 1 ? address : "\(address)&amp;page=\(number)"])
     }
 
     @Test func `the source of a fact is shown in the names of the stores`() throws {

@@ -141,6 +141,46 @@ import TideoverServer
         await server.close()
     }
 
+    @Test func `a page answers about its own customers, and a form stays on it`() async throws {
+        let customers = (0..<60).map { number -> JSONValue in
+            [
+                "name": .string("customer \(number)"), "store": "appStore",
+                "appAccountToken": .string("token-\(number)"), "state": "never",
+            ]
+        }
+        let server = try TestServer(
+            dashboard: true,
+            simulatedStores: [
+                "rehearsal": { request in
+                    let now: JSONValue = "2026-05-01T10:00:00Z"
+                    let body: JSONValue =
+                        request.path == "/control"
+                        ? ["now": now, "moments": []]
+                        : ["now": now, "customers": .array(customers)]
+                    return Response(body: body.encoded())
+                }
+            ]
+        )
+        let browser = DashboardBrowser(server)
+        try await browser.enter(TestServer.adminKey.text)
+        let second = "\(Self.page)&page=2"
+        let token = try await browser.token(on: second)
+        let step = [("form_token", token), ("do", "step")]
+        let after = try await browser.send("POST", second, step)
+        for (page, places) in [
+            (try await browser.text(Self.page), 0..<50),
+            (try await browser.text(second), 50..<60),
+            (String(decoding: after.body, as: UTF8.self), 50..<60),
+        ] {
+            let answered = page.split(separator: "<section").filter { section in
+                section.contains("Answer for premium") && section.contains("customers/token-")
+            }
+            #expect(answered.count == places.count)
+            #expect(page.contains("customers/token-\(places.lowerBound)?"))
+        }
+        await server.close()
+    }
+
     @Test func `without a rehearsal the page does not exist`() async throws {
         // The first app also serves the sandbox, so that its stores are not only simulated.
         for (server, isRehearsal) in [

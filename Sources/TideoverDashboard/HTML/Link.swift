@@ -64,7 +64,13 @@ package struct Place: Hashable, Sendable {
         Link(["apps", app, "experiments"], [("environment", environment)])
     }
 
-    var sandbox: Link { Link(["apps", app, "sandbox"], [("environment", environment)]) }
+    /// A page of the simulated stores' customers.
+    func sandbox(page: Int = 1) -> Link {
+        Link(
+            ["apps", app, "sandbox"],
+            [("environment", environment)] + (page > 1 ? [("page", String(page))] : [])
+        )
+    }
 
     package func webhooks(after done: WebhookAction.Done? = nil) -> Link {
         Link(

@@ -33,7 +33,7 @@ package enum AppPage {
                     .tag(.a, [.href(place.experiments)], "Experiments"),
                     " ",
                     .tag(.a, [.href(place.configuration)], "Configuration"),
-                    hasSandbox ? [" ", .tag(.a, [.href(place.sandbox)], "Sandbox")] : .nothing,
+                    hasSandbox ? [" ", .tag(.a, [.href(place.sandbox())], "Sandbox")] : .nothing,
                     isAdmin
                         ? [
                             " ", .tag(.a, [.href(place.webhooks())], "Webhooks"), " ",

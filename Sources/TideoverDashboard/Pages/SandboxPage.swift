@@ -39,11 +39,42 @@ package enum SandboxAction: String, Hashable, Sendable, CaseIterable {
     ]
 }
 
-/// The simulated stores of an app, with what the server answers about their customers.
+/// The customers of simulated stores that one page shows.
+package struct SandboxPart: Hashable, Sendable {
+    /// The maximum number of customers on one page.
+    package static let most = 50
+
+    /// The number of the page, from 1 on.
+    let page: Int
+    /// How many pages there are, at least one.
+    let pages: Int
+    /// How many customers there are.
+    let customers: Int
+
+    /// `asked` is the page that a request names. Instead of one that does not exist it is the
+    /// nearest.
+    package init(_ asked: String?, of customers: Int) {
+        self.customers = customers
+        pages = max(1, (customers + Self.most - 1) / Self.most)
+        page = min(max(asked.flatMap(Int.init) ?? 1, 1), pages)
+    }
+
+    /// How many customers are on the pages before it.
+    var earlier: Int { (page - 1) * Self.most }
+
+    /// Returns the customers of the page.
+    package func of(_ customers: [JSONNode]) -> [JSONNode] {
+        Array(customers.dropFirst(earlier).prefix(Self.most))
+    }
+}
+
+/// The simulated stores of an app, with what the server answers about the customers of one page.
 package struct SandboxView: Hashable, Sendable {
     let now: Instant
     /// How many times faster than real time the clock runs; 0 while it is stopped.
     let speed: Int64
+    let part: SandboxPart
+    /// The customers of the part.
     let customers: [SandboxCustomer]
     /// The products on sale in each store, in the spelling of the server's catalogue.
     let products: [String: [String]]
@@ -51,11 +82,13 @@ package struct SandboxView: Hashable, Sendable {
     /// `stores` is the control server's answer. `answers` are those of the API by customer id.
     package init(
         _ stores: JSONNode,
+        part: SandboxPart,
         answers: [String: JSONNode]
     ) throws(UnexpectedAnswer) {
         now = try stores.needInstant("now")
         speed = stores["speed"]?.int64 ?? 0
-        customers = try stores.list("customers").map { node throws(UnexpectedAnswer) in
+        self.part = part
+        customers = try part.of(stores.list("customers")).map { node throws(UnexpectedAnswer) in
             try SandboxCustomer(node, answers: answers)
         }
         products = Dictionary(
@@ -155,8 +188,12 @@ package struct SandboxPage {
             place: place,
             [
                 .tag(.h1, [], "Simulated stores of ", .name(place.app)),
-                outcome.map(page.happened) ?? .nothing, page.clock,
-                .element(.div, [.class("halves")], view.customers.map(page.customer)),
+                outcome.map(page.happened) ?? .nothing, page.clock, page.pages,
+                .element(
+                    .div,
+                    [.class("halves")],
+                    view.customers.enumerated().map { page.customer($1, at: $0) }
+                ), page.pages,
             ]
         )
     }
@@ -261,14 +298,40 @@ package struct SandboxPage {
 
     // MARK: Customers
 
-    private func customer(_ customer: SandboxCustomer) -> HTML {
+    /// Which customers the page shows, with links to the others; nothing if it shows all.
+    private var pages: HTML {
+        let part = view.part
+        guard part.pages > 1 else { return .nothing }
+        let from = Shown.number(Double(part.earlier + 1))
+        let to = Shown.number(Double(part.earlier + view.customers.count))
+        let all = Shown.number(Double(part.customers))
+        let links: [(name: String, page: Int, leads: Bool)] = [
+            ("First", 1, part.page > 1), ("Previous", part.page - 1, part.page > 1),
+            ("Next", part.page + 1, part.page < part.pages),
+            ("Last", part.pages, part.page < part.pages),
+        ]
+        return .tag(
+            .nav,
+            [.of(.label, "Pages of customers")],
+            .element(
+                .p,
+                [],
+                [.text("Customers \(from) to \(to) of \(all).")]
+                    + links.filter(\.leads).flatMap { link -> [HTML] in
+                        [" ", .tag(.a, [.href(place.sandbox(page: link.page))], .text(link.name))]
+                    }
+            )
+        )
+    }
+
+    private func customer(_ customer: SandboxCustomer, at index: Int) -> HTML {
         let state: HTML = [
             .text(Shown.words(customer.state)),
             customer.until.map { [" until ", Shown.time($0)] } ?? .nothing,
         ]
         return Parts.card(
             [.name(customer.name), ", ", .text(Shown.store(customer.store))],
-            "customer-\(view.customers.firstIndex(of: customer) ?? 0)",
+            "customer-\(view.part.earlier + index)",
             [
                 Parts.facts([("In the store", state)] + answers(customer)),
                 customer.id.map {
@@ -332,7 +395,7 @@ package struct SandboxPage {
         let name = customer.map { "\(label): \(VisibleText.of($0.name))" }
         return .element(
             .form,
-            [.class("line"), .of(.method, "post"), .action(place.sandbox)],
+            [.class("line"), .of(.method, "post"), .action(place.sandbox(page: view.part.page))],
             [formToken.map(Page.token) ?? .nothing] + hidden + fields + [
                 .tag(
                     .button,

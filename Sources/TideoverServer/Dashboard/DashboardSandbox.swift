@@ -59,8 +59,10 @@ extension DashboardVisit {
         guard let stores = await read(Request(path: "/customers"), from: control) else {
             return respond(SandboxPage.silent(place))
         }
+        let customers = stores["customers"]?.elements.map({ $0 }) ?? []
+        let part = SandboxPart(call.request.queryValue("page"), of: customers.count)
         var answers: [String: JSONNode] = [:]
-        for customer in stores["customers"]?.elements.map({ $0 }) ?? [] {
+        for customer in part.of(customers) {
             guard let id = customer["appAccountToken"]?.string, answers[id] == nil else { continue }
             answers[id] = try await ask(
                 "/v1/apps/\(path(place.app))/customers/\(path(id))",
@@ -70,7 +72,7 @@ extension DashboardVisit {
         return respond(
             SandboxPage.page(
                 place,
-                try SandboxView(stores, answers: answers),
+                try SandboxView(stores, part: part, answers: answers),
                 formToken: mayChange ? DashboardSessions.formToken(of: token) : nil,
                 outcome: outcome
             )
