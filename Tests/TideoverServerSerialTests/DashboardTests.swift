@@ -278,6 +278,24 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `white space around a copied text is ignored`() async throws {
+        let server = try TestServer(dashboard: true)
+        _ = try await server.post(.purchase())
+        let browser = DashboardBrowser(server)
+        let entered = try await browser.enter(" \(TestServer.adminKey.text)\n")
+        #expect(entered.status == 303)
+        let search = "/dashboard/apps/cards/search?environment=sandbox&q="
+        let found = try await browser.get("\(search)%20\(TestServer.anna)%0D%0A")
+        #expect(found.headers["Location"] == "\(Self.customer)?environment=sandbox")
+        let move = "/move?environment=sandbox&purchase=appStore%3A2000000000000001&why=x&to="
+        let moving = try await browser.text("\(Self.customer)\(move)%09u_2%20")
+        #expect(moving.contains("name=\"to\" value=\"u_2\""))
+        let alias = "/alias?environment=sandbox&why=x&alias=%20u_2%C2%A0"
+        let joining = try await browser.text(Self.customer + alias)
+        #expect(joining.contains("name=\"alias\" value=\"u_2\""))
+        await server.close()
+    }
+
     @Test func `a page at another host leads to the same page here`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)

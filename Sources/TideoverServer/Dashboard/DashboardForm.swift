@@ -1,6 +1,17 @@
 import TideoverDashboard
 import TideoverHTTP
 
+extension String {
+    /// The text without the white space around it, which a copied text often has and a person does
+    /// not see.
+    var withoutSpaceAround: String {
+        var scalars = unicodeScalars[...]
+        while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
+        while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+        return String(scalars)
+    }
+}
+
 /// The fields of a form that a page of the dashboard sent.
 struct DashboardForm: Sendable {
     private let items: [QueryItem]

@@ -216,7 +216,7 @@ struct DashboardSignIn: Sendable {
                 next: next
             )
         }
-        let key = form[SignInPage.key] ?? ""
+        let key = (form[SignInPage.key] ?? "").withoutSpaceAround
         guard key.utf8.count <= APIKey.mostBytes,
             let found = service.keys.withLock({ $0.key(of: KeyDigest(of: key)) })
         else {

@@ -159,7 +159,8 @@ struct DashboardVisit: Sendable {
     /// Finds customers and purchases; an exact id leads to its page.
     func search() async throws -> Response {
         let place = try place()
-        let query = String((call.request.queryValue("q") ?? "").prefix { $0 != "\n" })
+        let text = (call.request.queryValue("q") ?? "").withoutSpaceAround
+        let query = String(text.prefix { $0 != "\n" })
         guard !query.isEmpty, query.utf8.count <= 500 else {
             return DashboardResponse.redirect(to: place.link)
         }
@@ -436,7 +437,7 @@ struct DashboardVisit: Sendable {
         func value(_ field: CustomerAction.Field) -> String {
             request.queryValue(field.rawValue) ?? ""
         }
-        let target = try CustomerID.storable(value(.to))
+        let target = try CustomerID.storable(value(.to).withoutSpaceAround)
         let (isKnown, explain) = try await state(of: target, in: place)
         let move = PlannedMove(
             purchase: value(.purchase),
@@ -456,7 +457,7 @@ struct DashboardVisit: Sendable {
         let place = try place()
         guard mayChange else { throw Problem.keyNotAllowed([.secret, .admin]) }
         let text = call.request.queryValue(CustomerAction.Field.alias.rawValue) ?? ""
-        let alias = try CustomerID.storable(text)
+        let alias = try CustomerID.storable(text.withoutSpaceAround)
         let (isKnown, explain) = try await state(of: alias, in: place)
         let join = PlannedJoin(
             customer: call["customer"],
