@@ -296,6 +296,28 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a browser gets a page at an address that does not exist`() async throws {
+        let type = "Content-Type"
+        let server = try TestServer(dashboard: true)
+        for (path, status) in [
+            ("/dashboard/", 404), ("/dashboard/none", 404), ("\(Self.customer)/grant", 405),
+        ] {
+            let response = try await server.get(path)
+            #expect(response.status == status, "\(path)")
+            #expect(response.headers[type] == "text/html; charset=utf-8", "\(path)")
+            #expect(response.headers["Allow"] == (status == 405 ? "POST" : nil))
+            let page = String(decoding: response.body, as: UTF8.self)
+            #expect(page.contains("<a href=\"/dashboard\">All apps</a>"), "\(path)")
+        }
+        let other = try await server.get("/dashboards")
+        #expect(other.headers[type] == "application/problem+json")
+        await server.close()
+        let closed = try TestServer()
+        let response = try await closed.get("/dashboard/")
+        #expect(response.headers[type] == "application/problem+json")
+        await closed.close()
+    }
+
     @Test func `a page at another host leads to the same page here`() async throws {
         let server = try TestServer(dashboard: true)
         let browser = DashboardBrowser(server)

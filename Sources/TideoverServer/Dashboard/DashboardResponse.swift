@@ -50,7 +50,14 @@ enum DashboardResponse {
             status: problem.status
         )
         response.headers["Retry-After"] = problem.retryAfter.map(String.init)
+        for field in problem.headers.fields { response.headers[field.name] = field.value }
         return response
+    }
+
+    /// Whether a browser requests the address of a page, also of one that does not exist.
+    static func isPage(_ request: Request) -> Bool {
+        ["GET", "HEAD"].contains(request.method)
+            && (request.path == "/dashboard" || request.path.hasPrefix("/dashboard/"))
     }
 
     static func asset(_ asset: Asset, to request: Request) -> Response {

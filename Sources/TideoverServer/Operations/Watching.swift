@@ -23,8 +23,13 @@ extension Service {
         } catch {
             let problem = problem(of: error, call)
             code = problem.slug
-            let isOfSDK = entrance == .sdk || isOfSDK(call)
-            response = isOfSDK ? sdkResponse(problem) : problem.response
+            if entrance == .sdk || isOfSDK(call) {
+                response = sdkResponse(problem)
+            } else if dashboard != nil, DashboardResponse.isPage(request) {
+                response = DashboardResponse.problem(problem, for: nil)
+            } else {
+                response = problem.response
+            }
         }
         response.headers["X-Request-Id"] = call.id
         let taken = probes.uptime() - begun
