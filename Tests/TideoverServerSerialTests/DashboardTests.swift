@@ -731,6 +731,20 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `the page of an id without stored data warns before a reply`() async throws {
+        let (server, browser) = try await signedIn()
+        let stranger = "/dashboard/apps/cards/customers/u_9?environment=sandbox"
+        let own = Self.customer + "?environment=sandbox"
+        let warning = "Nothing is stored of this id in sandbox. Check the id before you reply."
+        #expect(try await browser.text(stranger).contains(warning))
+        #expect(try await !browser.text(own).contains(warning))
+        // A customer whose purchase was moved away is known.
+        let form = [("purchase", "appStore:2000000000000001"), ("to", "u_2"), ("why", "account")]
+        #expect(try await act(browser, "move", form).status == 303)
+        #expect(try await !browser.text(own).contains(warning))
+        await server.close()
+    }
+
     @Test func `a refused form leads back to its page`() async throws {
         let (server, browser) = try await signedIn()
         let form = [("entitlement", "none"), ("days", "7"), ("why", "x")]

@@ -54,6 +54,8 @@ package struct CustomerActions: Sendable {
     let once: String
     /// The entitlements of the app's catalogue.
     let entitlements: [String]
+    /// Whether anything is stored of the customer in the environment.
+    let isKnown: Bool
     let grants: [GrantView]
     /// The newest lines of the audit log, oldest first.
     let audit: [AuditView]
@@ -74,6 +76,7 @@ package struct CustomerActions: Sendable {
         self.formToken = formToken
         self.once = once
         self.entitlements = entitlements
+        isKnown = grants["customerKnown"]?.bool ?? true
         self.grants = try grants.list("grants").map { node throws(UnexpectedAnswer) in
             try GrantView(node)
         }
@@ -137,6 +140,18 @@ extension CustomerPage {
                 .text(done.action.done(done.outcomes))
             )
         } ?? .nothing
+    }
+
+    /// A warning that the id may be mistyped, because nothing is stored of it.
+    func unknown(_ actions: CustomerActions) -> HTML {
+        guard !actions.isKnown, view.purchases.isEmpty else { return .nothing }
+        return .tag(
+            .p,
+            [.class("alarm")],
+            "Nothing is stored of this id in ",
+            .text(view.place.environment),
+            ". Check the id before you reply."
+        )
     }
 
     /// The forms for changes; nothing for a person who may change nothing.

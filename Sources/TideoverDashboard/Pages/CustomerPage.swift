@@ -17,8 +17,8 @@ package struct CustomerPage {
             query: "",
             [
                 .tag(.h1, [], "Customer ", .name(view.customer)), page.notice(actions),
-                page.instant, page.sandbox, .group(view.entitlements.map(page.answer)),
-                page.forms(actions),
+                page.unknown(actions), page.instant, page.sandbox,
+                .group(view.entitlements.map(page.answer)), page.forms(actions),
                 page.grants(actions), page.drift, page.stated, page.ownership,
                 page.moves(actions), page.audit(actions),
             ]
