@@ -95,7 +95,8 @@ import TideoverJSON
         sandboxAnswers: Bool = false,
         purchase: JSONValue? = nil,
         source: String? = nil,
-        isPrompted: Bool = true
+        isPrompted: Bool = true,
+        another: String? = nil
     ) throws -> CustomerView {
         let text = JSONValue.string(name)
         let usual: JSONValue = [
@@ -114,16 +115,17 @@ import TideoverJSON
                 "learnedAt": "2026-05-01T10:00:00.000Z", "evidence": text,
             ],
         ]
+        let explained: JSONValue = [
+            "decision": decision, "why": [text], "used": [fact], "setAside": [fact],
+            "next": ["at": "2026-06-01T10:00:00.000Z", "decision": decision, "why": text],
+            "reply": [text],
+        ]
+        var entitlements: JSONObject = [name: explained]
+        if let another { entitlements[another] = explained }
         let explain: JSONValue = .object([
             "app": text, "customer": text, "environment": "sandbox",
             "asOf": .string(asOf),
-            "entitlements": .object([
-                name: [
-                    "decision": decision, "why": [text], "used": [fact], "setAside": [fact],
-                    "next": ["at": "2026-06-01T10:00:00.000Z", "decision": decision, "why": text],
-                    "reply": [text],
-                ]
-            ]),
+            "entitlements": .object(entitlements),
             "lockouts": .object([
                 name: ["ours": ["minutes": 0.0], "expiryCheck": ["minutes": 60.0]]
             ]),
@@ -682,6 +684,14 @@ import TideoverJSON
     @Test func `the sign-in names the kinds of keys that it accepts`() throws {
         let page = text(SignInPage.page(formToken: "t"), nil)
         for kind in ["viewer", "secret", "admin"] { #expect(page.contains("\(kind) key")) }
+    }
+
+    @Test func `facts of several entitlements are shown once`() throws {
+        let page = try customerPage(Self.customer("anna", another: "zoe"))
+        let link = "<a href=\"#entitlement-0-evidence\"><bdi>anna</bdi></a>"
+        #expect(page.contains("The facts are those of \(link)."))
+        #expect(page.contains("id=\"entitlement-0-evidence\""))
+        #expect(page.split(separator: "The facts that decide").count == 2)
     }
 
     @Test func `the prompt is shown as the customer sees it`() throws {

@@ -360,6 +360,12 @@ package struct CustomerPage {
 
     private func evidence(_ entitlement: EntitlementView, id: String) -> HTML {
         guard !entitlement.used.isEmpty else { return .nothing }
+        if let place = place(ofFactsOf: entitlement) {
+            let link = Link.anchor("entitlement-\(place)-evidence")
+            let name = HTML.name(view.entitlements[place].name)
+            let same: HTML = ["The facts are those of ", .tag(.a, [.href(link)], name), "."]
+            return Parts.card("Evidence", id, [Parts.quiet(same)])
+        }
         let aside: HTML =
             entitlement.setAside.isEmpty
             ? .nothing
@@ -374,6 +380,15 @@ package struct CustomerPage {
             id,
             [factTable("The facts that decide", entitlement.used), aside]
         )
+    }
+
+    /// The place of an earlier entitlement with the same facts, which the page shows once. Nil if
+    /// there is none.
+    private func place(ofFactsOf entitlement: EntitlementView) -> Int? {
+        let place = view.entitlements.firstIndex {
+            $0.used == entitlement.used && $0.setAside == entitlement.setAside
+        }
+        return place.flatMap { view.entitlements[$0] == entitlement ? nil : $0 }
     }
 
     private func factTable(_ caption: HTML, _ facts: [FactView]) -> HTML {
