@@ -671,6 +671,22 @@ import TideoverJSON
         #expect(forms == [number == 1 ? address : "\(address)&amp;page=\(number)"])
     }
 
+    @Test func `the time of a purchase that was found is in the reader's time zone`() throws {
+        let found: JSONValue = [
+            "environment": "sandbox", "store": "appStore", "lineage": "appStore:1",
+            "purchasedAt": "2026-05-06T10:00:00.000Z",
+        ]
+        let page = SearchPage.page(
+            Place(app: "anna", environment: "sandbox"),
+            query: "1",
+            customers: .none,
+            stating: .none,
+            purchases: [try FoundPurchase(Self.json(found))],
+            notice: nil
+        )
+        #expect(text(page, nil).contains(">2026-05-06 10:00 UTC</time></td>"))
+    }
+
     @Test func `the source of a fact is shown in the names of the stores`() throws {
         for (source, name) in [
             ("playAPI", "Google Play API"), ("appStoreNotification", "App Store notification"),

@@ -104,7 +104,7 @@ package enum SearchPage {
                     purchase.customer.map {
                         .tag(.a, [.href(there.customer($0))], .name($0))
                     } ?? "unclaimed", .text(Shown.store(purchase.store)),
-                    .text(purchase.environment), .name(purchase.purchasedAt ?? "unknown"),
+                    .text(purchase.environment), Shown.time(purchase.purchasedAt, or: "unknown"),
                     .name(purchase.transaction ?? "none"), .name(purchase.order ?? "none"),
                 ]
             }

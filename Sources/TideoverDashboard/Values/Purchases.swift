@@ -1,3 +1,4 @@
+import TideoverCore
 package import TideoverJSON
 
 /// A purchase as `lookup` and `unclaimed` list it.
@@ -6,7 +7,7 @@ package struct FoundPurchase: Hashable, Sendable {
     let store: String
     let lineage: String
     let product: String?
-    let purchasedAt: String?
+    let purchasedAt: Instant?
     let transaction: String?
     let order: String?
     /// The owner; nil if unclaimed.
@@ -19,7 +20,7 @@ package struct FoundPurchase: Hashable, Sendable {
         store = try node.needText("store")
         lineage = try node.needText("lineage")
         product = node.text("productId")
-        purchasedAt = node.text("purchasedAt")
+        purchasedAt = node.instant("purchasedAt")
         transaction = node.text("transactionId")
         order = node.text("orderId")
         customer = node.text("customer")
