@@ -710,6 +710,11 @@ import TideoverJSON
         #expect(page.split(separator: "The facts that decide").count == 2)
     }
 
+    @Test func `an entitlement that nothing unlocked has no life`() throws {
+        let page = try customerPage(Self.customer("anna", another: "zoe"))
+        #expect(page.contains("No purchase that unlocks it is known."))
+    }
+
     @Test func `the prompt is shown as the customer sees it`() throws {
         for isPrompted in [true, false] {
             let page = try customerPage(Self.customer("anna", isPrompted: isPrompted))
@@ -747,7 +752,7 @@ import TideoverJSON
         for (name, notice) in [
             ("search", "There are more. Enter more characters of the id."),
             ("search", "There are more; `GET /v1/apps/{app}/customers` lists all."),
-            ("customer", "There are 3 older ones"),
+            ("customer", "There are 3 older ones"), ("app", "All failed renewals so far."),
         ] {
             let page = try #require(pages.first { $0.name == name }).page
             #expect(text(page, Self.reader("plain")).contains(notice), "\(notice)")

@@ -246,7 +246,7 @@ package struct CustomerPage {
 
     private func life(_ entitlement: EntitlementView, id: String) -> HTML {
         guard let drawing = LifeDrawing(entitlement.life, of: view) else {
-            return Parts.card("Life", id, [Parts.quiet("No purchase of this customer is known.")])
+            return Parts.card("Life", id, [Parts.quiet("No purchase that unlocks it is known.")])
         }
         return Parts.card(
             "Life",

@@ -21,6 +21,9 @@ struct MeasureCards {
             return [Parts.quiet("No renewal has failed so far.")]
         }
         return [
+            Parts.quiet(
+                "All failed renewals so far. The page of all apps has those of the last 30 days."
+            ),
             Parts.numbers([
                 ("failed renewals", Shown.figure(row.issues)),
                 ("recovered", Shown.figure(row.recovered)),
