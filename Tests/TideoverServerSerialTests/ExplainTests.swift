@@ -49,7 +49,7 @@ import TideoverTestProcesses
         #expect(why["asKnownAt"]?.isNull == true)
         let premium = why["entitlements"]?["premium"]
         #expect(try await server.answer()["entitlements"]?["premium"] == premium?["decision"])
-        #expect(premium?["why"]?[0]?.string == "The period paid for is running.")
+        #expect(premium?["why"]?[0]?.string == "The purchase is in effect and has not ended.")
         let fact = premium?["used"]?[0]?["fact"]
         #expect(fact?["learnedAt"]?.string == "2026-06-04T10:00:00.000Z")
         #expect(fact?["assertedAt"]?.string == "2026-06-01T10:00:00.000Z")

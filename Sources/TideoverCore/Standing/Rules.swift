@@ -57,7 +57,7 @@ extension Rule.ID {
     /// A sentence that explains the rule.
     public var sentence: String {
         switch self {
-        case .noFacts: "Nothing is known of this purchase."
+        case .noFacts: "No purchase is known."
         case .pending: "The purchase waits for approval or for its first payment."
         case .calledOff: "The purchase was declined or called off before anything was paid."
         case .unlinked:
@@ -67,7 +67,7 @@ extension Rule.ID {
         case .revoked: "The store took the purchase back."
         case .prepaid: "The time paid for ahead is running; it does not renew by itself."
         case .cancelled: "The subscription is cancelled; what was paid for runs to its end."
-        case .inTerm: "The period paid for is running."
+        case .inTerm: "The purchase is in effect and has not ended."
         case .superseded: "The customer upgraded to a term that we have not seen yet."
         case .renewedUnseen:
             "The store reported a renewal; its transaction has not arrived yet."
@@ -94,7 +94,7 @@ extension Rule.ID {
             "The renewal is due and the store cannot be reached; what was there is kept for a while."
         case .unconfirmed:
             "The renewal was due and the store has stayed silent past the leeway."
-        case .expired: "The store let the subscription expire."
+        case .expired: "The subscription has ended in the store."
         case .ended: "The purchase has ended."
         }
     }
