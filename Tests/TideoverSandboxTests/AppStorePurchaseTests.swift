@@ -152,6 +152,21 @@ import TideoverSandbox
         #expect(id(reversed.first) == id(first.first))
     }
 
+    @Test func `a refund without a product is of a subscription, else of the last purchase`() throws
+    {
+        var store = try store()
+        _ = try store.act(.buy(product: Self.lifetime, outsideApp: false))
+        let coins = try store.act(.buy(product: "cards.coins", outsideApp: false))
+        let id = { (heard: Heard?) in heard?.transaction?["transactionId"]?.string }
+        let refunded = try store.act(.refund(product: nil, reason: .other))
+        #expect(refunded.map(\.kind) == ["REFUND"])
+        #expect(id(refunded.first) == id(coins.first))
+        let sold = try store.act(.subscribe(product: "cards.pro.monthly", trial: .declined))
+        let other = try store.act(.refund(product: nil, reason: .other))
+        #expect(other.map(\.kind) == ["REFUND"])
+        #expect(id(other.first) == id(sold.first))
+    }
+
     @Test func `a request for an older purchase can be declined`() throws {
         var store = try store()
         let coins = "cards.coins"

@@ -195,7 +195,7 @@ extension AppStoreMachine {
         _ action: AppStoreAction,
         _ account: Int
     ) throws(AppStoreRefusal) -> [AppStoreNotification] {
-        if let product = app.oneTimeProduct(action.product)?.id,
+        if let product = app.oneTimeProduct(action.product)?.id ?? boughtLast(account, by: action),
             let notifications = try carryOut(action, onPurchaseOf: product, account)
         {
             return notifications

@@ -56,6 +56,15 @@ extension AppStoreMachine {
         return Shelf(account: account, purchase: index)
     }
 
+    /// Returns the product that an action without one concerns if the customer has no subscription:
+    /// the one bought last.
+    func boughtLast(_ account: Int, by action: AppStoreAction) -> String? {
+        let account = accounts[account]
+        guard action.product == nil, account.subscriptions.allSatisfy({ $0.sharedFrom != nil })
+        else { return nil }
+        return account.purchases.last { $0.sharedFrom == nil }?.product.id
+    }
+
     /// Performs an action on a one-time purchase; returns nil for an action of subscriptions only.
     mutating func carryOut(
         _ action: AppStoreAction,
