@@ -5,6 +5,7 @@ import TideoverJSON
 import TideoverRevenueCat
 import TideoverSQLite
 import TideoverServer
+import TideoverSignatures
 import TideoverStorage
 
 @testable import TideoverTestServer
@@ -430,6 +431,82 @@ struct RevenueCatIngestTests {
         #expect(try await push(server, "1") == 200)
         if !relayFirst { #expect(try await server.hear(event) == "200 committed") }
         #expect(try await server.premium(TestServer.anna) == "active paid access")
+        #expect(try await server.premium(TestServer.ben).hasSuffix("none"))
+        await server.close()
+    }
+
+    private static let anonymous = "$RCAnonymousID:0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+
+    /// A subscription on Google Play with the account that RevenueCat's SDK makes from an id.
+    private func sold(to buyer: String) -> (play: TestPlay, account: String) {
+        let account = Hexadecimal.text(SHA256.hash(buyer.utf8))
+        let play = TestPlay()
+        let ids: JSONValue = ["obfuscatedExternalAccountId": .string(account)]
+        play.answer(
+            "token-1",
+            TestPlay.subscription(
+                "ACTIVE",
+                until: Self.end.rfc3339,
+                ["externalAccountIdentifiers": ids]
+            )
+        )
+        return (play, account)
+    }
+
+    @Test(arguments: [true, false], [TestServer.anna, Self.anonymous])
+    func `an account that RevenueCat's SDK made belongs to the customer that RevenueCat names`(
+        relayFirst: Bool,
+        buyer: String
+    ) async throws {
+        let (play, account) = sold(to: buyer)
+        let server = try server(googlePlay: play.trust())
+        var changes = TestRevenueCat.play
+        changes["aliases"] = [.string(TestServer.anna), .string(buyer)]
+        let event = TestRevenueCat.event("RENEWAL", id: "1", changes)
+        if relayFirst { #expect(try await server.hear(event) == "200 committed") }
+        #expect(try await push(server, "1") == 200)
+        if !relayFirst { #expect(try await server.hear(event) == "200 committed") }
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        #expect(try await server.premium(account).hasSuffix("none"))
+        #expect(try await push(server, "2") == 200)
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        await server.close()
+    }
+
+    @Test(arguments: [true, false], [TestServer.anna, Self.anonymous])
+    func `an imported purchase stays with its customer when Google Play reports it`(
+        importFirst: Bool,
+        buyer: String
+    ) async throws {
+        let (play, _) = sold(to: buyer)
+        let server = try server(googlePlay: play.trust())
+        let answer = TestRevenueCat.answer(
+            buyer,
+            at: TestRevenueCat.start,
+            ["store": "play_store", "store_transaction_id": "GPA.1..0"]
+        )
+        let line = Array(#"{"app_user_id":"\#(TestServer.anna)","#.utf8) + answer.dropFirst()
+        if !importFirst { #expect(try await push(server, "1") == 200) }
+        let path = "/v1/apps/cards/imports/revenuecat"
+        #expect(try await server.send("POST", path, body: line).status == 200)
+        #expect(try await push(server, "2") == 200)
+        #expect(try await server.premium(TestServer.anna) == "active paid access")
+        await server.close()
+    }
+
+    @Test func `a transfer gives no account of RevenueCat's SDK to another customer`()
+        async throws
+    {
+        let (play, account) = sold(to: TestServer.anna)
+        let server = try server(googlePlay: play.trust())
+        #expect(try await push(server, "1") == 200)
+        let transfer: JSONObject = [
+            "app_user_id": .null, "original_app_user_id": .null, "aliases": .null,
+            "transferred_from": [.string(account), .string(TestServer.anna)],
+            "transferred_to": [.string(TestServer.ben)],
+        ]
+        let event = TestRevenueCat.event("TRANSFER", id: "1", transfer)
+        #expect(try await server.hear(event) == "200 committed")
         #expect(try await server.premium(TestServer.ben).hasSuffix("none"))
         await server.close()
     }

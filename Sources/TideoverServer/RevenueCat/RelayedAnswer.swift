@@ -57,6 +57,12 @@ struct RelayedAnswer: Sendable {
     /// purchases.
     func keep(by context: AppContext, at now: Instant) async throws -> Outcome {
         guard let key else { return Outcome() }
+        // A purchase on Google Play can name an account that was made from the former id.
+        if let customer = reading.customer,
+            reading.lineages.contains(where: { $0.store == .googlePlay })
+        {
+            try await context.declareAliases(reading.ids, of: customer, at: now)
+        }
         var environments = Set(reading.lineages.map(\.environment))
         environments.insert(context.app.answeredEnvironment)
         var outcome = Outcome()
@@ -142,11 +148,19 @@ struct RelayedAnswer: Sendable {
             ownership: OwnershipClaims(
                 claims.filter { $0.lineage.environment == environment },
                 by: .relay,
-                rule: Projector(app: app).rule
+                rule: context.relayRule(reading.ids.sdkAccounts)
             ),
             transfer: app.policy.transfer,
             now: now
         )
+    }
+}
+
+extension RevenueCatSubscriberReading {
+    /// The ids of the customer in the response.
+    fileprivate var ids: [CustomerID] {
+        let original = CustomerID(subscriber.originalAppUserId)
+        return [customer, original].compactMap(\.self).filter(\.isStorable)
     }
 }
 

@@ -67,7 +67,8 @@ extension LineageRecord {
 extension AppContext {
     /// Resolves ownership when RevenueCat reported a purchase before the store did. It claims the
     /// store's lineage for the owner of the relayed one. If the store names a different customer,
-    /// it claims the relayed lineage for that customer. Returns nil if there is nothing to claim.
+    /// it claims the relayed lineage for that customer. An account that RevenueCat's SDK made from
+    /// an id of the owner is no different customer. Returns nil if there is nothing to claim.
     func relayedClaims(
         on facts: [Fact],
         at now: Instant
@@ -75,6 +76,7 @@ extension AppContext {
         guard app.revenueCat != nil else { return nil }
         var claims: [Lineage: OwnershipClaim] = [:]
         var named: Set<Lineage> = []
+        var accounts: Set<CustomerID> = []
         for fact in facts where fact.rank == .store {
             for name in fact.names {
                 let relayed = Lineage(
@@ -94,12 +96,16 @@ extension AppContext {
                     at: now
                 )
                 guard let owner = fact.claim?.customer, owner != holder else { continue }
+                if try isAccount(owner, of: holder, fact.lineage) {
+                    accounts.insert(owner)
+                    continue
+                }
                 named.insert(relayed)
                 claims[relayed] = OwnershipClaim(lineage: relayed, customer: owner, at: now)
             }
         }
         guard !claims.isEmpty else { return nil }
-        let (projector, outweighed) = (Projector(app: app), named)
+        let (rule, outweighed) = (relayRule(accounts), named)
         return OwnershipClaims(
             claims.values.sorted { $0.lineage < $1.lineage },
             by: .relay,
@@ -108,17 +114,72 @@ extension AppContext {
             claim,
             lineageRecord,
             holder throws(StorageError) in
-            let ruling = try projector.rule(claim, lineageRecord, holder)
+            let ruling = try rule(claim, lineageRecord, holder)
             guard outweighed.contains(claim.lineage), case .refused = ruling else { return ruling }
-            return .granted(
-                OwnershipEntry(
-                    lineage: claim.lineage,
-                    customer: claim.customer,
-                    from: claim.at,
-                    why: .transferred,
-                    decidedAt: claim.at
+            return .granted(claim.transfer)
+        }
+    }
+
+    /// Whether a store names as the owner an account that RevenueCat's SDK made from an id of a
+    /// customer.
+    private func isAccount(
+        _ account: CustomerID,
+        of customer: CustomerID,
+        _ lineage: Lineage
+    ) throws(StorageError) -> Bool {
+        guard lineage.store == .googlePlay else { return false }
+        let scope = AppScope(app.id, lineage.environment)
+        return try storage.identity(of: scope.key(customer)).all.sdkAccounts.contains(account)
+    }
+
+    /// Returns the rule for claims that RevenueCat states for a customer. Its SDK names a digest of
+    /// the app user id as the account of a purchase on Google Play. One of the given accounts of
+    /// the customer is therefore no other owner.
+    func relayRule(_ accounts: Set<CustomerID>) -> OwnershipClaims.Rule {
+        let projector = Projector(app: app)
+        return { claim, lineageRecord, holder throws(StorageError) in
+            let ruling = try projector.rule(claim, lineageRecord, holder)
+            guard case .refused(.namedByStore) = ruling, claim.lineage.store == .googlePlay,
+                let owner = lineageRecord.owners.owner(at: claim.at), accounts.contains(owner)
+            else { return ruling }
+            return .granted(claim.transfer)
+        }
+    }
+
+    /// Adds ids that RevenueCat made up as aliases of the id that the app gave, in each
+    /// environment. Such ids have no meaning elsewhere, so RevenueCat's statement is trusted. Ids
+    /// that the app assigned are never joined by a relay's statement.
+    func declareAliases(
+        _ ids: [CustomerID],
+        of customer: CustomerID,
+        at now: Instant
+    ) async throws {
+        guard !customer.isRevenueCatAnonymous else { return }
+        for alias in ids where alias.isRevenueCatAnonymous {
+            for environment in app.environments {
+                let scope = AppScope(app.id, environment)
+                let (former, new) = try storage.read { reader throws(StorageError) in
+                    (
+                        try reader.identity(of: scope.key(alias)),
+                        try reader.identity(of: scope.key(customer))
+                    )
+                }
+                let ruling = AliasRuling(
+                    former,
+                    as: new,
+                    at: now,
+                    why: "RevenueCat",
+                    by: "RevenueCat"
                 )
-            )
+                guard case .granted(let line) = ruling else { continue }
+                let commitRequest = CommitRequest(
+                    app: app.id,
+                    environment: environment,
+                    alias: line,
+                    now: now
+                )
+                _ = try await commit(commitRequest)
+            }
         }
     }
 }

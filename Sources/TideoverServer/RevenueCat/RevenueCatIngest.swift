@@ -128,7 +128,11 @@ struct RevenueCatIngest: Sendable {
             evidence: webhook.evidence,
             facts: facts,
             evidenceNames: reading.everyCustomer,
-            ownership: OwnershipClaims(claims, by: .relay, rule: Projector(app: app).rule),
+            ownership: OwnershipClaims(
+                claims,
+                by: .relay,
+                rule: context.relayRule(reading.sdkAccounts)
+            ),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
             now: webhook.receivedAt
@@ -187,39 +191,11 @@ struct RevenueCatIngest: Sendable {
 // MARK: - Customers
 
 extension RevenueCatIngest {
-    /// Adds RevenueCat's anonymous ids as aliases of the app's id. Anonymous ids have no meaning
-    /// elsewhere, so RevenueCat's statement is trusted. Ids that the app assigned are never joined
-    /// by a relay's statement.
     private func declareAliases(_ webhook: Webhook) async throws {
         guard case .sameCustomer(let ids) = webhook.reading.customers,
-            let customer = webhook.reading.event.customer, !customer.isRevenueCatAnonymous
+            let customer = webhook.reading.event.customer
         else { return }
-        for alias in ids where alias.isRevenueCatAnonymous {
-            for environment in app.environments {
-                let scope = AppScope(app.id, environment)
-                let (former, new) = try context.storage.read { reader throws(StorageError) in
-                    (
-                        try reader.identity(of: scope.key(alias)),
-                        try reader.identity(of: scope.key(customer))
-                    )
-                }
-                let ruling = AliasRuling(
-                    former,
-                    as: new,
-                    at: webhook.receivedAt,
-                    why: "RevenueCat",
-                    by: "RevenueCat"
-                )
-                guard case .granted(let line) = ruling else { continue }
-                let commitRequest = CommitRequest(
-                    app: app.id,
-                    environment: environment,
-                    alias: line,
-                    now: webhook.receivedAt
-                )
-                _ = try await context.commit(commitRequest)
-            }
-        }
+        try await context.declareAliases(ids, of: customer, at: webhook.receivedAt)
     }
 
     private func book(of environment: Environment) -> RelayedTransfers {
@@ -313,5 +289,13 @@ extension RevenueCatIngest {
         return lineages.filter { $0.environment == environment }.sorted().map {
             OwnershipClaim(lineage: $0, customer: customer, at: webhook.receivedAt)
         }
+    }
+}
+
+extension RevenueCatReading {
+    /// The accounts that RevenueCat's SDK names on Google Play for the customer. A transfer names
+    /// two customers, and policy decides between them.
+    fileprivate var sdkAccounts: Set<CustomerID> {
+        if case .transfer = customers { [] } else { everyCustomer.sdkAccounts }
     }
 }

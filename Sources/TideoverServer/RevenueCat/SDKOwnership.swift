@@ -233,7 +233,7 @@ extension SDKVisit {
 
 extension OwnershipClaim {
     /// The move of the purchase to the customer.
-    fileprivate var transfer: OwnershipEntry {
+    var transfer: OwnershipEntry {
         OwnershipEntry(
             lineage: lineage,
             customer: customer,
@@ -273,6 +273,11 @@ extension Fact {
         }
         return claim.customer.isSDKAccount
     }
+}
+
+extension [CustomerID] {
+    /// The accounts that the SDK names on Google Play for any of these app user ids.
+    var sdkAccounts: Set<CustomerID> { Set(flatMap(\.sdkAccounts)) }
 }
 
 extension CustomerID {
