@@ -380,6 +380,18 @@ import TideoverSandbox
         }
     }
 
+    @Test func `a subscription without a status gives access`() async throws {
+        try await rehearse { rehearsal in
+            _ = try await buy(await rehearsal.launch(withServer: false), rehearsal)
+            var fake = rehearsal.device.fakeStore()
+            fake.statuses = { [] }
+            await fake.serve {
+                let app = await rehearsal.launch(withServer: false)
+                #expect(app["premium"].access == .granted)
+            }
+        }
+    }
+
     @Test func `a restore finds purchases that a stale cache omits`() async throws {
         try await rehearse { rehearsal in
             await rehearsal.device.set(stale: true)

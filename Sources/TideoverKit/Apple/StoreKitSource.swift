@@ -59,8 +59,15 @@ private enum StoreKitReading {
         for await result in StoreKit.Transaction.all {
             add(result, to: &reading, seen: &seen)
         }
+        let stated = Set(reading.statuses.map(\.transaction.transactionId))
         for await result in StoreKit.Transaction.currentEntitlements {
             add(result, to: &reading, seen: &seen)
+            // StoreKit may need a connection for statuses. Its entitlements are on the device.
+            let purchase = SignedPurchase(result)
+            guard result.unsafePayloadValue.subscriptionGroupID != nil,
+                !stated.contains(purchase.transactionId)
+            else { continue }
+            reading.purchases.append(purchase)
         }
         for await result in StoreKit.Transaction.unfinished {
             reading.unfinished.append(SignedPurchase(result))
@@ -72,7 +79,7 @@ private enum StoreKitReading {
         return reading
     }
 
-    /// Subscriptions are read from their statuses; used consumables unlock no entitlement.
+    /// Adds a purchase that is no subscription. Used consumables unlock no entitlement.
     private static func add(
         _ result: StoreKit.VerificationResult<StoreKit.Transaction>,
         to reading: inout StoreReading,
