@@ -293,8 +293,9 @@ import TideoverKit
         _ = machine.happened(.reconcileAccepted(round: 1, page: 0, reply), at: ahead)
         // By the corrected clock, the device's own decision has begun.
         let later = ClockReading(clock: ahead.clock + .minutes(6), uptime: .minutes(6))
-        #expect(machine.happened(.clockSeen, at: later).contains(wake))
-        #expect(machine.happened(.clockSeen, at: later).contains(wake))
+        let ask = EntitlementMachine.Action.wake(at: TestPurchases.start + .days(1))
+        #expect(machine.happened(.clockSeen, at: later).contains(ask))
+        #expect(machine.happened(.clockSeen, at: later).contains(ask))
         _ = machine.happened(.foregrounded, at: later)
         _ = machine.happened(.storeRead(StoreReading()), at: later)
         let next = try denial(asOf: TestPurchases.start + .minutes(6))
@@ -302,7 +303,24 @@ import TideoverKit
             .reconcileAccepted(round: 2, page: 0, next),
             at: later
         )
-        #expect(accepted.contains(wake))
+        #expect(accepted.contains(.wake(at: TestPurchases.start + .minutes(6) + .days(1))))
+    }
+
+    @Test func `an app that stays on the screen asks the server again each day`() throws {
+        var machine = EntitlementMachine(settings: TestPurchases.settings(withServer: true))
+        for day in 0..<9 {
+            let at = TestPurchases.reading(after: .days(Int64(day)))
+            let event = day == 0 ? EntitlementMachine.Event.launched : .clockSeen
+            #expect(machine.happened(event, at: at).contains(.readStore))
+            _ = machine.happened(.storeRead(StoreReading()), at: at)
+            let reply = try denial(isGrant: true, asOf: at.clock)
+            let accepted = machine.happened(
+                .reconcileAccepted(round: day + 1, page: 0, reply),
+                at: at
+            )
+            #expect(accepted.contains(.wake(at: at.clock + .days(1))))
+            #expect(machine.published?["premium"].access == .granted)
+        }
     }
 
     @Test func `a wake-up is requested again when the clock was set forward`() {

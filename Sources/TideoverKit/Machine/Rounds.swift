@@ -213,6 +213,10 @@ extension EntitlementMachine {
         var actions = advanceRestore(afterRound: number, answered: answered, at: reading)
         if isRoundWanted, answered { actions += beginRound() }
         isRoundWanted = isRoundWanted && answered && round == nil
+        // An app can stay on the screen for weeks, longer than an answer counts.
+        if answered, round == nil, settings.server != nil {
+            retryAt = clock.now(reading) + .days(1)
+        }
         return actions
     }
 
