@@ -37,7 +37,7 @@ package struct SDKReceipt: Hashable, Sendable {
     /// Reads a body for the store that the key belongs to.
     package init(_ body: [UInt8], from store: Store) throws(SDKError) {
         guard body.count <= limits.maxBytes else { throw .tryLater("The receipt is too large.") }
-        let root = try JSONNode.sdkObject(body)
+        let root = try Self.object(body)
         user = try root.userID("app_user_id")
         appTransaction = root["app_transaction"]?.string
         attributes = SDKAttributes(inside: root)
@@ -60,11 +60,26 @@ package struct SDKReceipt: Hashable, Sendable {
         evidence = try Self.evidence(token, from: store)
     }
 
+    /// Returns the object of a body. One that cannot be read may have an attribute that the server
+    /// does not accept, beside a purchase that was paid. An SDK also sends its attributes apart,
+    /// where they are refused, and leaves them out of the next receipt.
+    private static func object(_ body: [UInt8]) throws(SDKError) -> JSONNode {
+        do throws(SDKError) {
+            return try JSONNode.sdkObject(body)
+        } catch {
+            throw .tryLater(error.message)
+        }
+    }
+
     private static func evidence(_ token: String, from store: Store) throws(SDKError) -> Evidence {
         guard store == .appStore else { return .purchaseToken(token) }
         if token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 { return .transaction(token) }
-        guard Base64.decode(Array(token.utf8), .standard) != nil else {
+        guard let bytes = Base64.decode(Array(token.utf8), .standard) else {
             throw .invalidReceipt("`fetch_token` is neither a signed transaction nor a receipt.")
+        }
+        // In Xcode's test store, an SDK collects what it has in a JSON object.
+        if bytes.first == UInt8(ascii: "{") {
+            throw .tryLater("This is of Xcode's test store. Test in the App Store's sandbox.")
         }
         return .receipt(token)
     }

@@ -218,7 +218,7 @@ import TideoverRevenueCat
     }
 
     @Test(arguments: [
-        (#"{"fetch_token": "a.b.c"}"#, 7226), (#"[]"#, 7226), (#"{"a": 1, "a": 2}"#, 7226),
+        (#"{"fetch_token": "a.b.c"}"#, 7226),
         (#"{"app_user_id": "", "fetch_token": "a.b.c"}"#, 7220),
     ])
     func `a malformed receipt is a bad request`(body: String, code: Int) {
@@ -227,6 +227,30 @@ import TideoverRevenueCat
         }
         #expect(error?.code == code)
         #expect(error?.status == 400)
+    }
+
+    /// A name with many marks on a letter is an attribute that strict JSON does not have.
+    @Test(arguments: [
+        "[]", "{", #"{"a": 1, "a": 2}"#,
+        #"{"app_user_id": "u_42", "fetch_token": "a.b.c", "attributes": {"$displayName": "#
+            + #"{"value": "Z\#(String(repeating: "\u{301}", count: 40))", "updated_at_ms": 1}}}"#,
+    ])
+    func `the device keeps a receipt that is not read`(body: String) {
+        let error = #expect(throws: SDKError.self) {
+            try SDKReceipt(Array(body.utf8), from: .appStore)
+        }
+        #expect(error?.code == 7110)
+        #expect(error?.status == 503)
+    }
+
+    @Test func `a receipt of Xcode's test store is not read`() throws {
+        let collected = #"{"environment":"xcode","bundle_id":"com.example","transactions":[]}"#
+        let token = Base64.encodeString(Array(collected.utf8), .standard)
+        let error = #expect(throws: SDKError.self) {
+            try SDKReceipt(Self.receipt(["fetch_token": .string(token)]), from: .appStore)
+        }
+        #expect(error?.status == 503)
+        #expect(error?.message.contains("Xcode's test store") == true)
     }
 
     @Test func `a large receipt is read`() throws {
