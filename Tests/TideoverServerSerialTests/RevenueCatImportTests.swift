@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TideoverConfiguration
 import TideoverCore
 import TideoverHTTP
 import TideoverJSON
@@ -139,6 +140,44 @@ struct RevenueCatImportTests {
             #expect(again["newFacts"] == 0)
         }
         #expect(try server.facts() == facts)
+        await server.close()
+    }
+
+    @Test func `an import brings attributes, and when the customer got the app`() async throws {
+        let server = try TestServer(
+            revenueCat: TestRevenueCat().trust(),
+            revenueCatSDK: RevenueCatSDK(appStoreKeys: ["appl_test"]),
+            environments: [.production, .sandbox]
+        )
+        server.set("2026-05-11T00:00:00Z")
+        let app = SDKApp(server: server, key: "appl_test", customer: "customer-0")
+        func line(version: String, _ date: String, email: String, at milliseconds: Int) -> [UInt8] {
+            let members =
+                #""original_application_version":"\#(version)","#
+                + #""original_purchase_date":"\#(date)","subscriber_attributes":{"$email":"#
+                + #"{"value":"\#(email)","updated_at_ms":\#(milliseconds)}},"#
+            let answer = String(decoding: TestRevenueCat.answer("customer-0"), as: UTF8.self)
+            let start = #""subscriber":{"#
+            return Array(answer.replacingOccurrences(of: start, with: start + members).utf8)
+        }
+        let lines = [
+            line(version: "212", "2023-11-02T00:00:00Z", email: "new@example.org", at: 2000),
+            line(version: "300", "2025-01-01T00:00:00Z", email: "old@example.org", at: 1000),
+        ]
+        for line in lines {
+            #expect(try await post(server, [line])["refused"] == 0)
+            let customer = try await app.get().body["subscriber"]
+            #expect(customer?["original_application_version"] == "212")
+            #expect(customer?["original_purchase_date"] == "2023-11-02T00:00:00Z")
+            let key = CustomerKey(
+                app: "cards",
+                environment: .production,
+                customer: try #require(CustomerID("customer-0"))
+            )
+            let stored = try server.storage.attributes(of: key)
+            #expect(stored.map(\.name) == ["$email"])
+            #expect(stored.map(\.value) == ["new@example.org"])
+        }
         await server.close()
     }
 

@@ -40,9 +40,9 @@ package struct SDKAttributes: Hashable, Sendable {
         self = attributes
     }
 
-    /// Reads the attributes that come with a receipt; nil if there are none.
-    init?(inside root: JSONNode) {
-        guard let attributes = root["attributes"], attributes.kind == .object else { return nil }
+    /// Reads the attributes in a member of an object, such as a receipt; nil if there are none.
+    init?(inside root: JSONNode, as member: String = "attributes") {
+        guard let attributes = root[member], attributes.kind == .object else { return nil }
         for (index, (name, node)) in attributes.members.enumerated() {
             if let fault = index < Self.most ? Self.fault(of: name, node) : "Too many attributes." {
                 faults[name] = fault

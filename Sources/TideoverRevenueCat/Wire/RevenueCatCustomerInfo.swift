@@ -56,7 +56,12 @@ extension RevenueCatSubscriber {
             entitlements: infos.map { info in
                 info.entitlement(listed.first { $0.productId == info.productId })
             },
-            leftOut: left
+            leftOut: left,
+            origin: try SDKCustomerInfo.Origin(
+                top,
+                version: "originalApplicationVersion",
+                date: "originalPurchaseDate"
+            )
         )
     }
 }

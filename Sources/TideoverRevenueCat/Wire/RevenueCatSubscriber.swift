@@ -17,6 +17,11 @@ package struct RevenueCatSubscriber: Hashable, Sendable {
     package let entitlements: [RevenueCatEntitlement]
     /// Why entries were omitted.
     package let leftOut: [RevenueCatRefusal]
+    /// When and in which version the customer first got the app; nil if the App Store did not state
+    /// it.
+    package internal(set) var origin: SDKCustomerInfo.Origin?
+    /// What the app's SDK stated about the customer; nil in responses without it.
+    package internal(set) var attributes: SDKAttributes?
 }
 
 /// A current or former subscription to one product, with the store's newest period.
@@ -146,6 +151,14 @@ extension RevenueCatSubscriber {
             }
         }
         leftOut = left
+        origin = try SDKCustomerInfo.Origin(
+            fields,
+            version: "original_application_version",
+            date: "original_purchase_date"
+        )
+        attributes = root["subscriber"].flatMap {
+            SDKAttributes(inside: $0, as: "subscriber_attributes")
+        }
     }
 
     /// Returns whether an object is from REST API v2: each names its type in `object`.
@@ -163,6 +176,21 @@ extension RevenueCatSubscriber {
             left.append(error)
             return nil
         }
+    }
+}
+
+extension SDKCustomerInfo.Origin {
+    /// Reads the members of a customer. No purchase depends on them, so one of the wrong type counts
+    /// as absent.
+    init?(
+        _ fields: RevenueCatFields,
+        version: String,
+        date: String
+    ) throws(RevenueCatRefusal) {
+        guard let version = try fields.lenient.string(version), !version.isEmpty else {
+            return nil
+        }
+        self.init(version: version, purchasedAt: try fields.lenient.date(date))
     }
 }
 

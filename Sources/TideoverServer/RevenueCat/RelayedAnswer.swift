@@ -79,7 +79,27 @@ struct RelayedAnswer: Sendable {
             outcome.newFacts += newFacts
             context.count(rulings)
         }
+        try await keepProfile(by: context, at: now)
         return outcome
+    }
+
+    /// Stores what an SDK or a back end reads beside purchases: when the customer got the app, of
+    /// which the earliest counts, and attributes, of which the newest value counts.
+    private func keepProfile(by context: AppContext, at now: Instant) async throws {
+        guard let customer = reading.customer, customer.isStorable else { return }
+        let environment = context.app.usualEnvironment
+        let origins = SDKAppOrigins(context, in: environment)
+        if let stated = reading.subscriber.origin,
+            let origin = SDKCustomerInfo.Origin(stated.version, stated.purchasedAt),
+            origin.precedes(try origins.origin(of: [customer]))
+        {
+            try await origins.keep(origin, of: customer)
+        }
+        guard let stated = reading.subscriber.attributes else { return }
+        let key = AppScope(context.app.id, environment).key(customer)
+        let new = stated.later(than: try context.storage.attributes(of: key), at: now)
+        guard !new.isEmpty else { return }
+        _ = try await context.storage.keep(AttributeOrder(new, of: key, now: now))
     }
 
     /// Whether a stored response about the customer, of the same time, states the same.

@@ -111,7 +111,7 @@ extension SDKCustomerInfo.Origin {
     private static let longestVersion = 64
 
     /// Nil for a version that is too long to store.
-    fileprivate init?(_ version: String, _ purchasedAt: Instant?) {
+    init?(_ version: String, _ purchasedAt: Instant?) {
         guard version.utf8.count <= Self.longestVersion else { return nil }
         self.init(version: version, purchasedAt: purchasedAt)
     }

@@ -6,10 +6,17 @@ import TideoverStorage
 // RevenueCat's SDKs state attributes of a customer, such as an email address. No answer depends on
 // them. They have no environment, and are stored in the one that answers.
 
-extension SDKVisit {
+extension AttributeOrder {
     /// The number of names that a customer can have. RevenueCat allows 50 beside its own.
-    private static let mostNames = 100
+    static let mostNames = 100
 
+    /// Creates the order to store attributes of a customer.
+    init(_ attributes: [CustomerAttribute], of customer: CustomerKey, now: Instant) {
+        self.init(attributes, of: customer, now: now, limit: Self.mostNames)
+    }
+}
+
+extension SDKVisit {
     /// Answers `POST /v1/subscribers/{id}/attributes`: stores the valid attributes and names the
     /// others.
     func attributes() async throws -> Response {
@@ -25,29 +32,27 @@ extension SDKVisit {
         guard user.customer.isStorable else { throw SDKError.invalidUserID }
         let customer = key(of: user.customer, in: app.usualEnvironment)
         let new = try await onPool {
-            try later(stated, than: context.storage.attributes(of: customer))
+            try stated.later(than: context.storage.attributes(of: customer), at: now)
         }
         guard !new.isEmpty else { return stated.faults }
         let changer = context.rateLimiter.sender(of: request, to: app.id, for: .change)
         if let objection = context.rateLimiter.objection(to: changer) { throw objection }
         let bytes = new.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.utf8.count ?? 0) }
         context.rateLimiter.charge(changer, storing: bytes)
-        let order = AttributeOrder(new, of: customer, now: now, limit: Self.mostNames)
+        let order = AttributeOrder(new, of: customer, now: now)
         let left = try await context.storage.keep(order)
         return left.reduce(into: stated.faults) { faults, name in
-            faults[name] = "A customer has at most \(Self.mostNames) attributes."
+            faults[name] = "A customer has at most \(AttributeOrder.mostNames) attributes."
         }
     }
+}
 
-    /// Returns the stated attributes that are later than the stored ones. A device's clock that is
-    /// ahead counts as now, so that a later change is not ignored.
-    private func later(
-        _ stated: SDKAttributes,
-        than stored: [CustomerAttribute]
-    ) -> [CustomerAttribute] {
-        let now = now
+extension SDKAttributes {
+    /// Returns the attributes that are later than the stored ones. A device's clock that is ahead
+    /// counts as now, so that a later change is not ignored.
+    func later(than stored: [CustomerAttribute], at now: Instant) -> [CustomerAttribute] {
         let known = Dictionary(stored.map { ($0.name, $0.updatedAt) }) { first, _ in first }
-        return stated.values.sorted { $0.key < $1.key }.compactMap { name, value in
+        return values.sorted { $0.key < $1.key }.compactMap { name, value in
             let updatedAt = min(value.updatedAt, now)
             if let known = known[name], known >= updatedAt { return nil }
             return CustomerAttribute(name: name, value: value.text, updatedAt: updatedAt)
