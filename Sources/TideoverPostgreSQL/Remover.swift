@@ -139,6 +139,7 @@ struct Remover {
             gone: Set(exclusive.map(\.lineage.key)),
             pseudonym: erasure.pseudonym
         )
+        try eraseBookmarks(of: identity.all, erasure)
         for id in identity.all {
             try eraseAudit(naming: own.scope.key(id), lines, &erased)
             try erase(own.scope.key(id), erasure, &erased)
@@ -185,7 +186,6 @@ struct Remover {
         }
         let name = SQLValue.text(EvidenceSubject.name(of: key.customer))
         let naming = try connection.ask(SQL.eraseIdleNaming, in: scope, name)
-        try eraseBookmarks(key, erasure)
         try connection.ask(CommonSQL.eraseTold, in: scope, customer)
         let drift = try connection.ask(CommonSQL.eraseDrift, in: scope, customer)
         let prompts = try connection.ask(CommonSQL.erasePrompts, in: scope, customer)
@@ -199,20 +199,22 @@ struct Remover {
         erased.attributes += try attributes.count()
     }
 
+    /// Removes the bookmarks of all ids at once, because it reads each bookmark of the ranges.
     private func eraseBookmarks(
-        _ key: CustomerKey,
+        of ids: [CustomerID],
         _ erasure: Erasure
     ) throws(StorageError) {
+        let scope = erasure.customer.scope
         for name in erasure.bookmarks {
-            try connection.ask(CommonSQL.eraseBookmark, in: key.scope, .text(name))
+            try connection.ask(CommonSQL.eraseBookmark, in: scope, .text(name))
         }
         for (first, last) in erasure.bookmarkRanges {
             try connection.ask(
                 SQL.eraseBookmarksOf,
-                in: key.scope,
+                in: scope,
                 .text(first),
                 .text(last),
-                .text(key.customer.text)
+                .texts(ids.map(\.text))
             )
         }
     }

@@ -330,7 +330,7 @@ enum SQL {
         DELETE FROM bookmark
         WHERE app = $1 AND environment = $2 AND name >= $3 AND name < $4
         AND CASE WHEN position('\\u0000' IN convert_from(form, 'UTF8')) > 0 THEN false
-        ELSE convert_from(form, 'UTF8')::json ->> 'value' = $5 END
+        ELSE convert_from(form, 'UTF8')::json ->> 'value' = ANY($5) END
         """
     static let eraseEvent: StaticString = """
         DELETE FROM outbox

@@ -1,4 +1,5 @@
 import TideoverCore
+import TideoverJSON
 import TideoverStorage
 
 /// Removes old rows, and the rows of a customer, through the writing connection.
@@ -181,6 +182,7 @@ final class Remover {
             gone: Set(exclusive.map(\.lineage.key)),
             pseudonym: erasure.pseudonym
         )
+        try eraseBookmarks(of: identity.all, erasure)
         for id in identity.all {
             let key = own.scope.key(id)
             try eraseAudit(naming: key, lines, &erased)
@@ -232,7 +234,6 @@ final class Remover {
             in: key.scope,
             .text(EvidenceSubject.name(of: key.customer))
         )
-        try eraseBookmarks(key, erasure)
         try eraseTold.run(in: key.scope, customer)
         erased.drift += try eraseDrift.run(in: key.scope, customer)
         erased.prompts += try erasePrompts.run(in: key.scope, customer)
@@ -241,18 +242,19 @@ final class Remover {
         try forgetCustomer.run(in: key.scope, customer)
     }
 
+    /// Removes the bookmarks of all ids at once, because it reads each bookmark of the ranges.
     private func eraseBookmarks(
-        _ key: CustomerKey,
+        of ids: [CustomerID],
         _ erasure: Erasure
     ) throws(StorageError) {
-        for name in erasure.bookmarks { try eraseBookmark.run(in: key.scope, .text(name)) }
+        let scope = erasure.customer.scope
+        for name in erasure.bookmarks { try eraseBookmark.run(in: scope, .text(name)) }
+        var values = JSONWriter()
+        values.array { writer in
+            for id in ids { writer.value(id.text) }
+        }
         for (first, last) in erasure.bookmarkRanges {
-            try eraseBookmarksOf.run(
-                in: key.scope,
-                .text(first),
-                .text(last),
-                .text(key.customer.text)
-            )
+            try eraseBookmarksOf.run(in: scope, .text(first), .text(last), .utf8(values.bytes))
         }
     }
 

@@ -317,7 +317,8 @@ enum SQL {
     static let eraseBookmarksOf: StaticString = """
         DELETE FROM bookmark
         WHERE app = ?1 AND environment = ?2 AND name >= ?3 AND name < ?4
-        AND instr(form, '\\u0000') = 0 AND json_extract(form, '$.value') = ?5
+        AND instr(form, '\\u0000') = 0
+        AND json_extract(form, '$.value') IN (SELECT value FROM json_each(?5))
         """
     static let eraseEvent: StaticString = """
         DELETE FROM outbox

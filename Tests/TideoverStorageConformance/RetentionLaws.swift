@@ -398,7 +398,21 @@ extension StorageLaw {
         func bookmark(_ name: String) -> BookmarkKey {
             BookmarkKey(app: Sample.app, environment: .production, name: name)
         }
-        let values = ["to:anna": "zoe", "to:ben": "anna", "to:zoe": "ben", "tp": "anna"]
+        let alias = CommitRequest(
+            app: Sample.app,
+            environment: .production,
+            alias: CustomerAlias(
+                alias: Sample.customer(#"an"a"#),
+                customer: Sample.customer("anna"),
+                from: Sample.day(1),
+                by: "k"
+            ),
+            now: Sample.day(1)
+        )
+        _ = try await storage.commit(alias, derive: Sample.derive)
+        let values = [
+            "to:anna": "zoe", "to:ben": "anna", "to:zoe": "ben", "to:eve": #"an\"a"#, "tp": "anna",
+        ]
         for (name, value) in values {
             try await storage.keep(Array(#"{"value":"\#(value)"}"#.utf8), as: bookmark(name))
         }
@@ -417,7 +431,7 @@ extension StorageLaw {
         let erased = try #require(try await storage.erase(order))
         #expect(erased.evidence == 3)
         #expect(try kept(storage) == ["again", "other", "proof"])
-        let left = try ["to:anna", "to:ben", "to:nul", "to:zoe", "tp"].filter {
+        let left = try ["to:anna", "to:ben", "to:eve", "to:nul", "to:zoe", "tp"].filter {
             try storage.bookmark(bookmark($0)) != nil
         }
         #expect(left == ["to:nul", "to:zoe", "tp"])
