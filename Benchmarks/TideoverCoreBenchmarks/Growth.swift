@@ -20,8 +20,8 @@ struct Growth {
 
     private static func measured(_ life: Life, _ seconds: Double) -> Point {
         let history = life.history
-        let policy = life.policy
-        let instants = history.boundaries(policy: policy)
+        let policy = Versioned(life.policy)
+        let instants = history.boundaries(policy: life.policy)
         let asked = Cost.of(seconds: seconds) { call in
             // The step shares no factor with the length, so that calls cover the whole life.
             let instant = instants[call &* 7_919 % instants.count]

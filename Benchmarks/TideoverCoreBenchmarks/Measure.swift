@@ -47,16 +47,17 @@ enum Measure {
         forty.facts = Array(forty.facts.prefix(40))
         let instants = forty.history.boundaries(policy: forty.policy)
         let history = forty.history
+        let policy = Versioned(forty.policy)
         let fiveYears = Subscriptions.monthly(months: 60)
         var table = Table(columns)
         let asked = Cost.of(seconds: seconds) { call in
             let instant = instants[call % instants.count]
-            return history.standing(at: instant, policy: forty.policy).access ? 1 : 2
+            return history.standing(at: instant, policy: policy).access ? 1 : 2
         }
         table.add(row("standing, of a history of 40 facts", asked))
         let read = Cost.of(seconds: seconds) { call in
             let instant = instants[call % instants.count]
-            return forty.history.standing(at: instant, policy: forty.policy).access ? 1 : 2
+            return forty.history.standing(at: instant, policy: policy).access ? 1 : 2
         }
         table.add(row("standing, from 40 facts in no order", read))
         let count = fiveYears.facts.count

@@ -238,7 +238,7 @@ private struct Definition {
             $0.history.standing(
                 of: entitlement,
                 at: instant,
-                policy: history.policy.value(at: instant),
+                policy: history.policy,
                 catalogue: history.catalogue.value(at: instant)
             )
         }

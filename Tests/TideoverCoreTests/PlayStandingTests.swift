@@ -927,6 +927,21 @@ import TideoverLives
         expectTurn(life, at: "2026-06-03T12:00:00Z", from: kept, to: Self.unconfirmed)
     }
 
+    @Test func `a later policy does not move the end of access in a past outage`() {
+        var life = Self.monthly()
+        life.ask(.unreachable, at: "2026-06-01T06:00:00Z")
+        let changes: [(Instant, end: Instant)] = [
+            ("2026-06-04", "2026-06-04"), ("2026-07-01", "2026-06-05"),
+        ]
+        for (change, end) in changes {
+            var policy = Versioned(Policy(unreachable: .days(4)))
+            policy.add(Versioned.Version(Policy(), effectiveAt: change, learnedAt: change))
+            let standing = life.history.standing(at: "2026-08-01", policy: policy)
+            #expect(standing.told == Self.unconfirmed)
+            #expect(standing.accessUntil == end)
+        }
+    }
+
     @Test func `an outage extends grace too, and never access that had ended`() {
         var life = Self.failing("play.bare")
         life.policy = Policy(unreachable: .days(4))

@@ -126,6 +126,20 @@ import TideoverLives
         #expect(after.nextChange == "2026-06-24")
     }
 
+    /// Kept until 8 June, and refunded in July, after access had ended.
+    @Test func `a later policy does not move the end of access before a refund`() {
+        var life = StandingTests.monthly()
+        life.outlook(end: "2026-06-01", signed: "2026-06-01", retrying: true)
+        life.revoke("1", at: "2026-07-15")
+        for change: Instant in ["2026-07-01", "2026-08-01"] {
+            var policy = Versioned(Self.keeping)
+            policy.add(Versioned.Version(Policy(), effectiveAt: change, learnedAt: change))
+            let standing = life.history.standing(at: "2026-09-01", policy: policy)
+            #expect(standing.told == "expired refunded revoked confirmed")
+            #expect(standing.accessUntil == "2026-06-08")
+        }
+    }
+
     @Test func `an answer as of then uses the facts known then`() throws {
         let record = Self.record(policy: Self.changing())
         let learned: Instant = "2026-06-22"

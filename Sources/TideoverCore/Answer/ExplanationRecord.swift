@@ -149,7 +149,6 @@ public struct CustomerRecord: Sendable {
         let next = decision.nextChange.flatMap { history.snapshot(at: $0)[decision.name] }
         let deciding = history.lineageRecords.first { $0.history.lineage == standing.lineage }?
             .history
-        let policy = policy.value(at: instant)
         let decisionBasis = deciding?.decisionBasis(
             for: decision.name,
             at: instant,

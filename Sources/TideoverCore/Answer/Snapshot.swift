@@ -212,7 +212,7 @@ public struct CustomerHistory: Sendable {
         return lineageRecord.history.standing(
             of: entitlement,
             at: instant,
-            policy: policy.value(at: instant),
+            policy: policy,
             catalogue: catalogue.value(at: instant)
         )
     }
@@ -229,7 +229,7 @@ public struct CustomerHistory: Sendable {
         guard !history.hasItems else { return standing(of: entitlement, at: position, instant) }
         let standing = own.standing(at: position, instant) {
             guard identity.owns(lineageRecords[position].owners, at: instant) else { return nil }
-            return history.standing(at: instant, policy: policy.value(at: instant))
+            return history.standing(at: instant, policy: policy)
         }
         return standing.map {
             history.narrowed(
@@ -237,7 +237,7 @@ public struct CustomerHistory: Sendable {
                 to: entitlement,
                 at: instant,
                 catalogue.value(at: instant),
-                policy.value(at: instant)
+                policy
             )
         }
     }

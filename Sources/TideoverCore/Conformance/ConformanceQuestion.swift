@@ -137,7 +137,7 @@ extension ConformanceQuestion {
             facts: lineageRecord?.facts ?? [],
             catalogue: record.catalogue
         )
-        let standing = history.standing(at: instant, policy: record.policy.value(at: instant))
+        let standing = history.standing(at: instant, policy: record.policy)
         var answer = JSONValue { standing.writeAnswer(to: &$0) }.object ?? [:]
         let owner = lineageRecord?.owners.owner(at: instant)?.text
         answer["owner"] = owner.map { .string($0) } ?? .null

@@ -184,7 +184,7 @@ private struct Court {
         history.standing(
             of: entitlement,
             at: instant,
-            policy: policy.value(at: instant),
+            policy: policy,
             catalogue: catalogue.value(at: instant)
         )
     }

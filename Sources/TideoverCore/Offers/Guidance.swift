@@ -117,7 +117,7 @@ extension CustomerHistory {
         for entitlement: String,
         at instant: Instant
     ) -> Standing? {
-        let own = history(of: standing)?.standing(at: instant, policy: policy.value(at: instant))
+        let own = history(of: standing)?.standing(at: instant, policy: policy)
         guard let own, own.isFailing,
             let product = renewal(of: standing, for: entitlement, at: instant).productId,
             catalogue.value(at: instant).unlocks(product, entitlement)
@@ -141,7 +141,7 @@ extension CustomerHistory {
         history(of: standing)?.decisionBasis(
             for: entitlement,
             at: instant,
-            policy: policy.value(at: instant),
+            policy: policy,
             catalogue: catalogue.value(at: instant)
         )
     }

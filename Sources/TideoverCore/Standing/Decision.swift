@@ -84,6 +84,11 @@ enum DecisionBasis {
 extension LineageHistory {
     /// Returns the standing of this lineage at an instant. Pure and total; reads no clock.
     public func standing(at instant: Instant, policy: Policy) -> Standing {
+        standing(at: instant, policy: Versioned(policy))
+    }
+
+    /// Returns the standing of this lineage at an instant, under a policy that may have changed.
+    package func standing(at instant: Instant, policy: Versioned<Policy>) -> Standing {
         guard play != nil else {
             return RuleContext.decide(self, at: instant, policy: policy).standing
         }
@@ -100,7 +105,7 @@ extension LineageHistory {
     /// Returns the best standing that matches, with its basis; nil if none matches.
     func decision(
         at instant: Instant,
-        policy: Policy,
+        policy: Versioned<Policy>,
         where isMeant: (Standing) -> Bool
     ) -> (standing: Standing, decisionBasis: DecisionBasis)? {
         best(of: candidates(at: instant, policy: policy), at: instant, where: isMeant)
@@ -114,7 +119,7 @@ extension LineageHistory {
         let items: [PlayHistory.Candidate]
     }
 
-    private func candidates(at instant: Instant, policy: Policy) -> Candidates {
+    private func candidates(at instant: Instant, policy: Versioned<Policy>) -> Candidates {
         let isOfTerms = play == nil || !terms.isEmpty || hasWords
         let items = play?.candidates(at: instant, in: self, policy: policy) ?? []
         guard bundle.isEmpty else {
@@ -172,6 +177,17 @@ extension LineageHistory {
         policy: Policy,
         catalogue: Catalogue
     ) -> Standing {
+        standing(of: entitlement, at: instant, policy: Versioned(policy), catalogue: catalogue)
+    }
+
+    /// Returns the standing of this lineage for one entitlement, under a policy that may have
+    /// changed.
+    package func standing(
+        of entitlement: String,
+        at instant: Instant,
+        policy: Versioned<Policy>,
+        catalogue: Catalogue
+    ) -> Standing {
         guard hasItems else {
             let standing = standing(at: instant, policy: policy)
             return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
@@ -184,7 +200,10 @@ extension LineageHistory {
         let unlisted = best(of: candidates, at: instant) {
             $0.access && isUnlisted($0, at: instant, in: catalogue)
         }
-        if let unlisted { return unlistedStanding(unlisted.standing, entitlement, policy) }
+        if let unlisted {
+            let unlocked = policy.value(at: instant).unknownProduct
+            return unlistedStanding(unlisted.standing, entitlement, unlocked)
+        }
         let standing = standing(among: candidates, at: instant)
         return narrowed(standing, to: entitlement, at: instant, catalogue, policy)
     }
@@ -195,13 +214,14 @@ extension LineageHistory {
         to entitlement: String,
         at instant: Instant,
         _ catalogue: Catalogue,
-        _ policy: Policy
+        _ policy: Versioned<Policy>
     ) -> Standing {
         guard standing.state == .never else {
             if unlocks(standing, entitlement, at: instant, catalogue) { return standing }
             let isUnlisted = isUnlisted(standing, at: instant, in: catalogue)
             if isUnlisted, standing.access {
-                return unlistedStanding(standing, entitlement, policy)
+                let unlocked = policy.value(at: instant).unknownProduct
+                return unlistedStanding(standing, entitlement, unlocked)
             }
             return awaited(standing, entitlement, at: instant, catalogue, policy)
                 ?? former(of: standing, entitlement, at: instant, catalogue, isUnlisted)
@@ -214,7 +234,7 @@ extension LineageHistory {
     func decisionBasis(
         for entitlement: String,
         at instant: Instant,
-        policy: Policy,
+        policy: Versioned<Policy>,
         catalogue: Catalogue
     ) -> DecisionBasis? {
         let meant = decision(at: instant, policy: policy) {
@@ -234,7 +254,7 @@ extension LineageHistory {
         _ entitlement: String,
         at instant: Instant,
         _ catalogue: Catalogue,
-        _ policy: Policy
+        _ policy: Versioned<Policy>
     ) -> Standing? {
         guard standing.rule == .unconfirmed else { return nil }
         var awaited = standing
@@ -266,7 +286,7 @@ extension LineageHistory {
         var standing = notEntitled(standing)
         guard let before else {
             guard isUnlisted else { return standing }
-            return unlistedStanding(present, entitlement, Policy())
+            return unlistedStanding(present, entitlement, .deny)
         }
         // An assumed change of product never denies access with confidence `confirmed`.
         if present.access, present.confidence == .presumed {
@@ -307,9 +327,9 @@ extension LineageHistory {
     private func unlistedStanding(
         _ standing: Standing,
         _ entitlement: String,
-        _ policy: Policy
+        _ unlocked: Policy.UnknownProduct
     ) -> Standing {
-        guard standing.access, policy.unknownProduct.unlocks(entitlement) else {
+        guard standing.access, unlocked.unlocks(entitlement) else {
             return Standing(
                 .never,
                 .unknownProduct,

@@ -206,8 +206,9 @@ extension PlayHistory {
     func candidates(
         at instant: Instant,
         in history: LineageHistory,
-        policy: Policy
+        policy: Versioned<Policy>
     ) -> [Candidate] {
+        let policy = PolicyLengths(policy, at: instant)
         var alive: [Candidate] = []
         for token in tokens where token.isAlive(at: instant) {
             for item in token.items {
@@ -225,7 +226,7 @@ extension PlayHistory {
     private func goneCandidates(
         at instant: Instant,
         in history: LineageHistory,
-        _ policy: Policy
+        _ policy: PolicyLengths
     ) -> [Candidate] {
         let token = lastRetired(by: instant)
         let statements = token?.items.compactMap { $0.statement(at: instant) } ?? []

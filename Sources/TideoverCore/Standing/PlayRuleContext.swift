@@ -3,7 +3,7 @@ struct PlayRuleContext {
     let history: LineageHistory
     let play: PlayHistory
     let instant: Instant
-    let policy: Policy
+    let policy: PolicyLengths
     /// The token, if one is live; otherwise the token that was replaced last, if any.
     let token: PlayTokenRecord?
     /// The statement in effect; nil if nothing is live.
@@ -25,7 +25,7 @@ struct PlayRuleContext {
         _ history: LineageHistory,
         _ play: PlayHistory,
         _ instant: Instant,
-        _ policy: Policy,
+        _ policy: PolicyLengths,
         _ token: PlayTokenRecord?,
         _ statement: PlayStatement?,
         lastWords: PlayStatement? = nil
@@ -116,10 +116,12 @@ struct PlayRuleContext {
     var unreachableEnd: Instant { expiry(plus: policy.unreachable) }
 
     /// Until when grace is assumed past the expiry last read.
-    var gracePresumedUntil: Instant {
+    var gracePresumedUntil: Instant { gracePresumedUntil(under: policy) }
+
+    private func gracePresumedUntil(under policy: PolicyLengths) -> Instant {
         let known = statement?.graceUntil ?? .distantPast
         let assumed = max(known, graceMarginEnd(known))
-        return isUnreachable ? max(assumed, unreachableEnd) : assumed
+        return isUnreachable ? max(assumed, expiry(plus: policy.unreachable)) : assumed
     }
 
     private func graceMarginEnd(_ known: Instant) -> Instant {
@@ -147,15 +149,18 @@ struct PlayRuleContext {
         guard let statement else { return token?.retiredFrom }
         switch statement.state {
         case .active where awaitsRenewal: return awaitedUntil
-        case .inGrace: return gracePresumedUntil
+        case .inGrace: return policy.lastEnd(gracePresumedUntil(under:))
         case .active, .cancelled: return expiry
         case .expired, .onHold, .paused, .pending, .pendingCancelled, .unrecognised:
             return statement.stoppedAt
         }
     }
 
-    private var awaitedUntil: Instant {
-        isUnreachable ? max(silentGraceEnd, unreachableEnd) : silentGraceEnd
+    private var awaitedUntil: Instant? {
+        policy.lastEnd { policy in
+            let unreachableEnd = expiry(plus: policy.unreachable)
+            return isUnreachable ? max(silentGraceEnd, unreachableEnd) : silentGraceEnd
+        }
     }
 
     // MARK: Reasons

@@ -19,8 +19,9 @@ struct RuleContext {
     /// is awaited as long after that.
     static let pause = Milliseconds.days(60)
 
-    init(history: LineageHistory, instant: Instant, policy: PolicyLengths) {
-        self.init(history, instant, policy, history.governingBoughtTerm(at: instant))
+    init(history: LineageHistory, instant: Instant, policy: Versioned<Policy>) {
+        let lengths = PolicyLengths(policy, at: instant)
+        self.init(history, instant, lengths, history.governingBoughtTerm(at: instant))
     }
 
     private init(
@@ -44,9 +45,9 @@ struct RuleContext {
     static func decide(
         _ history: LineageHistory,
         at instant: Instant,
-        policy: Policy
+        policy: Versioned<Policy>
     ) -> (standing: Standing, now: RuleContext) {
-        let now = RuleContext(history: history, instant: instant, policy: PolicyLengths(policy))
+        let now = RuleContext(history: history, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
         return now.covered(instead: standing) ?? (standing, now)
     }
@@ -55,14 +56,15 @@ struct RuleContext {
     static func decideBundle(
         _ history: LineageHistory,
         at instant: Instant,
-        policy: Policy
+        policy: Versioned<Policy>
     ) -> [(standing: Standing, now: RuleContext)] {
-        history.bundle.map { product in
+        let lengths = PolicyLengths(policy, at: instant)
+        return history.bundle.map { product in
             let begun = history.terms.filter {
                 $0.term.productId == product && $0.effectiveStart <= instant
             }
             let term = begun.last { $0.rank == .store } ?? begun.last
-            let now = RuleContext(history, instant, PolicyLengths(policy), term)
+            let now = RuleContext(history, instant, lengths, term)
             return (TermRule.standing(now), now)
         }
     }
@@ -195,15 +197,20 @@ struct RuleContext {
     }
 
     /// The end of the leeway. An unseen term has no leeway of its own.
-    var leewayEnd: Instant? {
+    var leewayEnd: Instant? { leewayEnd(under: policy) }
+
+    private func leewayEnd(under policy: PolicyLengths) -> Instant? {
         guard let term, let end = term.end else { return nil }
         guard !term.isUnseen else { return end }
         let fifth = Milliseconds(max(0, (end - term.term.start).count / 5))
         return end + min(history.pace.scale(policy.renewalLeeway), fifth)
     }
 
-    /// Until when an overdue renewal is awaited.
-    var awaitedUntil: Instant? {
+    /// Until when an overdue renewal was awaited.
+    var awaitedUntil: Instant? { policy.lastEnd { awaitedUntil(under: $0) } }
+
+    private func awaitedUntil(under policy: PolicyLengths) -> Instant? {
+        let leewayEnd = leewayEnd(under: policy)
         guard isUnreachable, let unreachable = end(plus: policy.unreachable) else {
             return leewayEnd
         }
@@ -219,16 +226,20 @@ struct RuleContext {
     }
 
     /// Until when the policy keeps access while the store retries; nil if it keeps none.
-    var keptUntil: Instant? {
+    var keptUntil: Instant? { keptUntil(under: policy) }
+
+    private func keptUntil(under policy: PolicyLengths) -> Instant? {
         guard case .keep(let length) = policy.billingRetry, let coveredUntil,
             let last = end(plus: Self.retry)
         else { return nil }
         return min(coveredUntil + history.pace.scale(length), last)
     }
 
-    /// When access that the policy kept ended; nil unless it lasted its full length.
+    /// When access that the policy kept ended; nil unless it lasted its full length, or until
+    /// another policy took effect.
     var keptAccessEnd: Instant? {
-        guard let kept = keptUntil, kept <= instant, unrevoked(before: kept).rule == .retryKept
+        guard let kept = policy.lastEnd(keptUntil(under:)), kept <= instant,
+            unrevoked(before: kept).rule == .retryKept
         else { return nil }
         return kept
     }
@@ -240,7 +251,8 @@ struct RuleContext {
     private func accessEnd(before revoked: Instant) -> Instant? {
         let last = unrevoked(before: revoked)
         guard !last.access else { return revoked }
-        let ends = [end(plus: .days(3)), end(plus: policy.unreachable), keptUntil]
+        let unreachable = policy.lastEnd { end(plus: $0.unreachable) }
+        let ends = [end(plus: .days(3)), unreachable, policy.lastEnd(keptUntil(under:))]
         return ends.compactMap(\.self).sorted(by: >).first { end in
             guard end < revoked else { return false }
             let before = unrevoked(before: end)
@@ -250,7 +262,8 @@ struct RuleContext {
 
     /// Returns the standing just before an instant, as if the term was never revoked.
     private func unrevoked(before instant: Instant) -> Standing {
-        var context = RuleContext(history, instant - Milliseconds(1), policy, term)
+        let last = instant - Milliseconds(1)
+        var context = RuleContext(history, last, policy.inEffect(at: last), term)
         context.taken = nil
         return TermRule.standing(context)
     }
@@ -452,18 +465,45 @@ struct RuleContext {
     }
 }
 
-/// The choices of the policy that the rules on terms read.
+/// The choices of the policy in effect at an instant that the rules read.
 ///
 /// A context holds these alone, because a whole policy is large to copy.
 struct PolicyLengths: Sendable {
     let billingRetry: Policy.BillingRetry
     let renewalLeeway: Milliseconds
     let unreachable: Milliseconds
+    private let versions: Versioned<Policy>
+    /// The position of the version in effect.
+    private let position: Int
 
-    init(_ policy: Policy) {
-        billingRetry = policy.billingRetry
-        renewalLeeway = policy.renewalLeeway
-        unreachable = policy.unreachable
+    init(_ versions: Versioned<Policy>, at instant: Instant) {
+        self.init(versions, position: versions.position(at: instant))
+    }
+
+    private init(_ versions: Versioned<Policy>, position: Int) {
+        billingRetry = versions.versions[position].value.billingRetry
+        renewalLeeway = versions.versions[position].value.renewalLeeway
+        unreachable = versions.versions[position].value.unreachable
+        self.versions = versions
+        self.position = position
+    }
+
+    /// Returns the choices in effect at another instant.
+    func inEffect(at instant: Instant) -> PolicyLengths { PolicyLengths(versions, at: instant) }
+
+    /// Returns when access that a length keeps ended last; nil if no version kept any. A version
+    /// counts only while it was in effect, so a later one does not move an end that is past.
+    func lastEnd(_ end: (PolicyLengths) -> Instant?) -> Instant? {
+        var until = Instant.distantFuture
+        for position in (0...self.position).reversed() {
+            let since = position == 0 ? .distantPast : versions.versions[position].effectiveAt
+            if let kept = end(PolicyLengths(versions, position: position)) {
+                let last = min(kept, until)
+                if last > since { return last }
+            }
+            until = since
+        }
+        return nil
     }
 }
 

@@ -88,17 +88,9 @@ struct LineageSteps: Sendable {
         self.catalogue = catalogue
         self.policy = policy
         names = StableDigest(of: history.lineage)
-        let changes = Self.changes(of: history, catalogue, policy)
-        guard let play = history.play else {
-            let lengths = policy.versions.map { PolicyLengths($0.value) }
-            all = changes.map {
-                history.step(from: $0, lengths[policy.position(at: $0)])
-            }
-            return
-        }
-        let addOns = play.addOns
-        all = changes.compactMap { instant in
-            history.step(from: instant, policy.value(at: instant), without: addOns)
+        let addOns = history.play?.addOns
+        all = Self.changes(of: history, catalogue, policy).compactMap { instant in
+            history.step(from: instant, policy, without: addOns)
         }
     }
 
@@ -141,7 +133,7 @@ struct LineageSteps: Sendable {
             to: entitlement,
             at: step.from,
             catalogue.value(at: step.from),
-            policy.value(at: step.from)
+            policy
         )
         return Answer(from: step.from, standing: standing)
     }
@@ -150,7 +142,7 @@ struct LineageSteps: Sendable {
         history.standing(
             of: entitlement,
             at: instant,
-            policy: policy.value(at: instant),
+            policy: policy,
             catalogue: catalogue.value(at: instant)
         )
     }
@@ -166,7 +158,6 @@ struct LineageSteps: Sendable {
         let addOns = history.play?.addOns
         var end: Instant?
         for change in changes(of: history, catalogue, policy).reversed() where change <= instant {
-            let policy = policy.value(at: change)
             guard let step = history.step(from: change, policy, without: addOns) else { continue }
             guard step.phase == .ended else { break }
             end = step.term.map { history.naturalEnd(of: $0, after: change) } ?? end
@@ -217,10 +208,10 @@ extension LineageHistory {
     /// nothing decides it. `addOns` is nil for a lineage that is not on Google Play.
     fileprivate func step(
         from instant: Instant,
-        _ policy: Policy,
+        _ policy: Versioned<Policy>,
         without addOns: Set<String>?
     ) -> Step? {
-        guard let addOns else { return step(from: instant, PolicyLengths(policy)) }
+        guard let addOns else { return step(from: instant, policy) }
         let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
         let decision =
             decision(at: instant, policy: policy, where: isMain)
@@ -238,7 +229,7 @@ extension LineageHistory {
 
     /// Returns the step of a lineage that is not on Google Play. After the reversal of its
     /// refund a term governs it again; a recovery governs only from its own step on.
-    fileprivate func step(from instant: Instant, _ policy: PolicyLengths) -> Step {
+    fileprivate func step(from instant: Instant, _ policy: Versioned<Policy>) -> Step {
         let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
         let other = now.covered(instead: standing)
@@ -252,7 +243,7 @@ extension LineageHistory {
         _ addOns: Set<String>,
         beside term: TermRecord?,
         at instant: Instant,
-        _ policy: Policy
+        _ policy: Versioned<Policy>
     ) -> [Step.AddOn] {
         guard let play, !addOns.isEmpty else { return [] }
         return play.candidates(at: instant, in: self, policy: policy).compactMap { standing, now in

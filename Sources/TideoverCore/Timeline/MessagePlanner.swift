@@ -150,7 +150,7 @@ private struct MessagePlanner {
             let decisionBasis = steps.history.decisionBasis(
                 for: entitlement,
                 at: instant,
-                policy: steps.policy.value(at: instant),
+                policy: steps.policy,
                 catalogue: catalogue
             )
             return decisionBasis?.isLosing(entitlement, step.standing, in: catalogue) ?? false
@@ -191,8 +191,7 @@ private struct MessagePlanner {
     /// become a paid subscription.
     private func trialScreen(_ step: Step, _ reminder: Reminder) -> MessageContext {
         let at = reminder.deadline.at
-        let policy = steps.policy.value(at: at)
-        let decided = steps.history.decision(at: at, policy: policy) { _ in true }
+        let decided = steps.history.decision(at: at, policy: steps.policy) { _ in true }
         let isDecidedByConsent =
             step.isAwaitingConsent
             && decided?.decisionBasis.laterPrice(than: reminder.endsAt) == nil

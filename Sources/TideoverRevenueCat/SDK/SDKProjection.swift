@@ -115,7 +115,7 @@ package struct SDKProjection {
         in history: LineageHistory,
         at instant: Instant
     ) -> Standing? {
-        let policy = self.history.policy.value(at: instant)
+        let policy = self.history.policy
         let catalogue = self.history.catalogue.value(at: instant)
         let own = history.standing(at: instant, policy: policy)
         if own.isAbout(purchase) { return own }
@@ -254,9 +254,8 @@ package struct SDKProjection {
     /// Returns the store's page for the customer's own subscriptions that run or can recover. The
     /// App Store comes first.
     private func managementURL(_ owned: [OwnedPurchases]) -> String? {
-        let policy = history.policy.value(at: now)
         let running = owned.filter { $0.lineage.ownership == .purchased }.compactMap { owned in
-            let standing = owned.history.standing(at: now, policy: policy)
+            let standing = owned.history.standing(at: now, policy: history.policy)
             let isRenewable = owned.purchases.last.map { $0.kind == .subscription } ?? false
             return isRenewable && (standing.access || standing.state == .hold) ? standing : nil
         }
