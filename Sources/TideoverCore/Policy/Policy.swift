@@ -76,7 +76,7 @@ public struct Policy: Hashable, Sendable {
         case claim
         /// It stays with its first owner, whatever is claimed or signed later.
         case keep
-        /// It moves if the owner has no other access.
+        /// It moves if the owner has no access, by this purchase or by others.
         case transferIfInactive
         /// It moves if it has not moved for this long.
         case transfer(coolDown: Milliseconds)
