@@ -120,6 +120,24 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a request repeated after the end of its grant is answered as before`() async throws
+    {
+        let server = try TestServer()
+        let wish: JSONObject = [
+            "entitlement": "premium", "until": .string((server.now + .days(1)).rfc3339),
+            "why": "outage of 5 May",
+        ]
+        let first = try await post(server, wish, as: "ticket-17")
+        #expect(first.status == 201)
+        server.set(server.now + .days(2))
+        let again = try await post(server, wish, as: "ticket-17")
+        #expect(again.status == 200)
+        #expect(again.answer["grants"] == first.answer["grants"])
+        #expect(try await post(server, wish, as: "ticket-18").status == 400)
+        #expect(try await listed(server).count == 1)
+        await server.close()
+    }
+
     @Test func `a grant to an unknown id is created, and the response marks the id as unknown`()
         async throws
     {

@@ -35,10 +35,10 @@ struct CreateGrantRequest: Hashable, Sendable {
     /// `entitlement` grants all its entitlements, and `until` instead of `days` is an instant.
     ///
     /// Unknown members are rejected: a misspelt `until` would change the length.
-    init(_ body: [UInt8], _ catalogue: Catalogue, at now: Instant) throws(Problem) {
+    init(_ body: [UInt8], _ catalogue: Catalogue) throws(Problem) {
         let root = try Self.object(body, known: Self.known)
         entitlements = try Self.entitlements(root, catalogue)
-        length = try Self.length(root, at: now)
+        length = try Self.length(root)
         why = try Self.why(root)
     }
 
@@ -74,8 +74,7 @@ struct CreateGrantRequest: Hashable, Sendable {
         return [entitlement]
     }
 
-    private static func length(_ root: JSONNode, at now: Instant) throws(Problem) -> Length {
-        let latest = now + .days(mostDays)
+    private static func length(_ root: JSONNode) throws(Problem) -> Length {
         switch (root["days"], root["until"]) {
         case (let days?, nil):
             guard let count = days.int64, (1...mostDays).contains(count) else {
@@ -83,15 +82,17 @@ struct CreateGrantRequest: Hashable, Sendable {
             }
             return .days(count)
         case (nil, let until?):
-            guard let end = until.string.flatMap({ Instant(rfc3339: $0) }), now < end, end <= latest
-            else {
-                throw .badGrant(
-                    "`until` must be an RFC 3339 time after now, at most \(mostDays) days ahead."
-                )
-            }
+            guard let end = until.string.flatMap({ Instant(rfc3339: $0) }) else { throw .badUntil }
             return .until(end)
         default: throw .badGrant("Send exactly one of `days` and `until`.")
         }
+    }
+
+    /// Rejects an end that is not ahead of now, or too far ahead. A repeated request is not
+    /// checked: its grant may have ended meanwhile.
+    func requireEnd(after now: Instant) throws(Problem) {
+        let end = length.end(from: now)
+        guard now < end, end <= now + .days(Self.mostDays) else { throw .badUntil }
     }
 
     /// Parses the body as an object with only known members.
@@ -134,6 +135,13 @@ struct CreateGrantRequest: Hashable, Sendable {
 extension Problem {
     static func badGrant(_ detail: String) -> Problem {
         Problem("bad-grant", status: 400, title: "Invalid grant.", detail: detail)
+    }
+
+    fileprivate static var badUntil: Problem {
+        .badGrant(
+            "`until` must be an RFC 3339 time after now, at most \(CreateGrantRequest.mostDays) "
+                + "days ahead."
+        )
     }
 
     static let badIdempotencyKey = Problem(

@@ -29,13 +29,14 @@ struct GrantsRoute: Sendable {
     func give(_ request: Request, customer: String) async throws -> Response {
         let key = try customerKey(request, customer)
         let now = context.clock()
-        let createRequest = try CreateGrantRequest(request.body, app.catalogue, at: now)
+        let createRequest = try CreateGrantRequest(request.body, app.catalogue)
         let name = try IdempotencyKey.read(request)
         let id = name.map { grantID(of: $0, key) } ?? newID()
         let known = try await onPool { try lineages(of: key, at: now) }
         if let repeated = try repeated(createRequest, id, among: known.grants) {
             return respond(key, known, repeated, beside: repeated, status: 200)
         }
+        try createRequest.requireEnd(after: now)
         guard known.grants.count + createRequest.entitlements.count <= Self.most else {
             throw Problem.tooManyGrants
         }
