@@ -311,6 +311,33 @@ import TideoverStorage
         await backEnd.server.close()
     }
 
+    @Test func `erasing a customer erases when the store was asked about their purchases`()
+        async throws
+    {
+        let backEnd = try await resubscribed()
+        let storage = backEnd.server.storage
+        let anna = CustomerKey(
+            app: "cards",
+            environment: .sandbox,
+            customer: try #require(CustomerID(Self.anna))
+        )
+        let known = try #require(try storage.lineages(of: anna, now: backEnd.server.now))
+        let bookmarks = known.lineageRecords.map(\.lineage).flatMap { lineage in
+            ["confirmed:\(lineage.key)", "failed:\(lineage.key)"]
+                + ["settled:\(lineage.key):\(lineage.id)"]
+        }.map {
+            BookmarkKey(app: "cards", environment: .sandbox, name: "googlePlay:\($0)")
+        }
+        #expect(bookmarks.count == 6)
+        for bookmark in bookmarks { try await storage.keep(Array("{}".utf8), as: bookmark) }
+        let target = "/v1/apps/cards/customers/\(Self.anna)"
+        #expect(try await backEnd.server.send("DELETE", target).status == 200)
+        for bookmark in bookmarks {
+            #expect(try storage.bookmark(bookmark) == nil, "\(bookmark.name)")
+        }
+        await backEnd.server.close()
+    }
+
     @Test func `erasing an owner erases a purchase that another was inferred to own`()
         async throws
     {

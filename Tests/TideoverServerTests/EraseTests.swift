@@ -42,6 +42,11 @@ import TideoverStorage
             "customers/forgotten-phone/grants",
             ["entitlement": "premium", "days": 7, "why": "sorry"]
         )
+        // When the store was asked about the purchase.
+        for name in ["refunds:appStore:77:asked", "refunds:appStore:77:revision"] {
+            let key = BookmarkKey(app: "cards", environment: .sandbox, name: name)
+            try await server.storage.keep(Array("{}".utf8), as: key)
+        }
         let answer = try await erase("forgotten-phone", at: server)
         #expect(answer["customer"]?.string == "forgotten-phone")
         #expect(answer["erased"]?["purchases"]?.int64 == 2)

@@ -35,13 +35,14 @@ extension Backfiller {
                 if case .term = $0.assertion { true } else { false }
             })
         else { return false }
-        guard let askedAt = try cursors.instant(asked(lineageRecord.lineage)) else { return true }
+        let askedAt = try cursors.instant(Self.asked(lineageRecord.lineage))
+        guard let askedAt else { return true }
         return timing.clock() >= askedAt + Self.rest
     }
 
     private func readRefunds(of lineage: Lineage) async throws {
         let begun = timing.clock()
-        let revision = try cursors.text(revision(lineage))
+        let revision = try cursors.text(Self.revision(lineage))
         do {
             try await readRefunds(of: lineage, behind: revision)
         } catch let failure as AppStoreAPIFailure {
@@ -51,7 +52,7 @@ extension Backfiller {
                 throw failure
             }
         }
-        try await cursors.keep(begun, asked(lineage))
+        try await cursors.keep(begun, Self.asked(lineage))
     }
 
     private func readRefunds(of lineage: Lineage, behind revision: String?) async throws {
@@ -68,12 +69,15 @@ extension Backfiller {
             try await take(items, in: .refunds)
             note(.refunds) { $0.pages += 1 }
             if let place = page.revision {
-                try await cursors.keep(place, self.revision(lineage))
+                try await cursors.keep(place, Self.revision(lineage))
             }
             return true
         }
     }
 
-    private func revision(_ lineage: Lineage) -> String { "refunds:\(lineage.key):revision" }
-    private func asked(_ lineage: Lineage) -> String { "refunds:\(lineage.key):asked" }
+    /// The name of the bookmark for the end of the pages that were read.
+    static func revision(_ lineage: Lineage) -> String { "refunds:\(lineage.key):revision" }
+
+    /// The name of the bookmark for when the refunds of a lineage were queried last.
+    static func asked(_ lineage: Lineage) -> String { "refunds:\(lineage.key):asked" }
 }

@@ -94,10 +94,21 @@ struct EraseRoute: Sendable {
             events: events,
             lastEvent: lastEvent,
             bookmarks: all.map(RelayedTransfers.name)
-                + all.compactMap(\.sdkAccount).map(SDKLogIns.name),
+                + all.compactMap(\.sdkAccount).map(SDKLogIns.name)
+                + own.flatMap(bookmarks),
             bookmarkPrefixes: [RelayedTransfers.prefix, SDKLogIns.prefix],
             pseudonym: pseudonym
         )
+    }
+
+    /// Returns the names of the bookmarks for when a store was asked about a purchase.
+    private func bookmarks(of purchase: LineageRecord) -> [String] {
+        switch purchase.lineage.store {
+        case .appStore:
+            [Backfiller.asked(purchase.lineage), Backfiller.revision(purchase.lineage)]
+        case .googlePlay: PlayPoller.bookmarks(of: purchase)
+        case .revenueCat, .tideover: []
+        }
     }
 
     /// Returns RevenueCat's responses about the customer that concern no other purchase. Many

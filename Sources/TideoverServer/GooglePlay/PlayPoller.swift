@@ -99,6 +99,15 @@ final class PlayPoller: Sendable {
     /// The name of the bookmark for the last failed query that was not stored as a fact.
     static func failed(_ lineage: Lineage) -> String { "googlePlay:failed:\(lineage.key)" }
 
+    /// Returns the names of all bookmarks about a lineage.
+    static func bookmarks(of lineageRecord: LineageRecord) -> [String] {
+        let lineage = lineageRecord.lineage
+        return [failed(lineage)]
+            + PlayLineageWords(lineageRecord.facts).tokens.flatMap {
+                [confirmed($0, lineage), settled($0, lineage)]
+            }
+    }
+
     // MARK: Work
 
     /// Adds every lineage to the agenda. Those that continue an expired purchase count as changed,
