@@ -122,6 +122,31 @@ import TideoverSandbox
         #expect(renewals.map { $0.transaction?["price"]?.int64 } == [1990, 1990, 9990])
     }
 
+    @Test func `a renewal into a free period needs no payment`() throws {
+        var store = try store()
+        _ = try store.subscribe()
+        _ = try store.act(.redeem(product: Self.monthly, offer: "spring"))
+        _ = try store.act(.failPayments)
+        let heard = try store.pass(until: "2026-06-08T10:00:00Z")
+        #expect(heard.map(\.kind) == ["DID_RENEW", "DID_FAIL_TO_RENEW"])
+        #expect(heard.first?.transaction?["price"]?.int64 == 0)
+        #expect(heard.first?.transaction?["offerDiscountType"]?.string == "FREE_TRIAL")
+        #expect(heard.first?.transaction("expiresDate") == "2026-06-08 10:00:00")
+    }
+
+    @Test func `while renewals are forbidden, one into a free period fails too`() throws {
+        var store = try store()
+        _ = try store.subscribe()
+        _ = try store.act(.redeem(product: Self.monthly, offer: "spring"))
+        _ = try store.act(.allowPurchases(false))
+        let heard = try store.pass(until: "2026-06-01T10:00:00Z")
+        #expect(heard.map(\.kind) == ["DID_FAIL_TO_RENEW"])
+        _ = try store.act(.failPayments)
+        let recovered = try store.act(.allowPurchases(true))
+        #expect(recovered.map(\.kind) == ["DID_RENEW/BILLING_RECOVERY"])
+        #expect(recovered.first?.transaction?["price"]?.int64 == 0)
+    }
+
     @Test func `an offer of a higher product takes effect at once`() throws {
         var store = try store()
         _ = try store.subscribe()

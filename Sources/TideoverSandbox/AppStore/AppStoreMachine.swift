@@ -23,9 +23,6 @@ public struct AppStoreMachine: Codable, Sendable {
         var purchases: [AppStoreOneTimePurchase] = []
         var pending: [AppStorePendingPurchase] = []
         var messages: [AppStoreMessage] = []
-
-        /// Whether a charge succeeds.
-        var pays: Bool { allowsPurchases && !paymentsFail }
     }
 
     /// The app on sale.
@@ -148,7 +145,7 @@ extension AppStoreMachine {
         switch due {
         case .charge where withdrawn.contains(self[place].plan.product.id):
             return self[place].endUnavailable()
-        case .charge where !accounts[place.account].pays:
+        case .charge where !isRenewable(place):
             let event = self[place].failToRenew()
             queueMessage(about: place)
             return event
@@ -158,6 +155,13 @@ extension AppStoreMachine {
         case .graceEnd: return self[place].endGrace()
         case .retryEnd: return self[place].endRetry()
         }
+    }
+
+    /// Whether a renewal succeeds now. A free period needs no payment.
+    private func isRenewable(_ place: Place) -> Bool {
+        let account = accounts[place.account]
+        let isFree = self[place].nextOffer?.price.milliunits == 0
+        return account.allowsPurchases && (isFree || !account.paymentsFail)
     }
 
     /// Draws the identifiers of a new transaction of an account.
@@ -401,14 +405,13 @@ extension AppStoreMachine {
         return place
     }
 
-    /// Retries every outstanding charge at once, if charges succeed now.
+    /// Retries at once every outstanding charge that succeeds now.
     private mutating func collect(from account: Int) -> [AppStoreNotification] {
-        guard accounts[account].pays else { return [] }
         var notifications: [AppStoreNotification] = []
         for index in accounts[account].subscriptions.indices {
             let place = Place(account: account, subscription: index)
             guard self[place].sharedFrom == nil, self[place].isAlive,
-                self[place].phase != .running
+                self[place].phase != .running, isRenewable(place)
             else { continue }
             let event = self[place].recover(at: now, drawTerm(for: account))
             notifications.append(notify(event, of: place))
