@@ -379,7 +379,8 @@ extension Finding {
         at url: String,
         _ reading: Result<Instant, some Error>,
         now: Instant,
-        served: Instant? = nil
+        served: Instant? = nil,
+        following: ClockFollowing = .possible
     ) -> Finding {
         switch reading {
         case .failure(let error):
@@ -397,8 +398,9 @@ extension Finding {
                 of: app,
                 .warning,
                 "it says \(instant.rfc3339), which is not \(owner) time",
-                advice: "Serve with --clock \(url); otherwise the server checks the store's "
-                    + "signatures at another time than the store's."
+                advice: following.advice(at: url)
+                    + " Otherwise the server checks the store's signatures at another time than "
+                    + "the store's."
             )
         case .success(let instant):
             return Finding(
@@ -407,6 +409,41 @@ extension Finding {
                 .ok,
                 "it says \(instant.rfc3339), like \(served == nil ? "this machine" : "the server")"
             )
+        }
+    }
+
+    /// Whether one server can follow the clocks of the simulated stores by `--clock`.
+    package enum ClockFollowing: Hashable, Sendable {
+        case possible
+        case severalClocks
+        case otherEnvironments
+
+        /// Judges from the time that each store's clock shows, by the URL of the clock. Two apps
+        /// at one URL have one clock.
+        package init(_ apps: [Configuration.App], _ times: [String: Instant]) {
+            guard apps.allSatisfy({ $0.environments == [.simulated] }) else {
+                self = .otherEnvironments
+                return
+            }
+            let first = times.values.min()
+            let isOneTime = times.values.allSatisfy { time in
+                first.map { time.isWithin(tolerance, of: $0) } ?? true
+            }
+            self = isOneTime ? .possible : .severalClocks
+        }
+
+        fileprivate func advice(at url: String) -> String {
+            let today =
+                "start `tideover sandbox serve` with --month, so that its store begins today"
+            return switch self {
+            case .possible: "Serve with --clock \(url)."
+            case .severalClocks:
+                "The simulated stores have different times, and --clock follows one of them: give "
+                    + "each app a server of its own, or \(today)."
+            case .otherEnvironments:
+                "--clock needs a configuration of simulated apps only: give this app one, or "
+                    + "\(today)."
+            }
         }
     }
 

@@ -100,6 +100,36 @@ import TideoverStorage
         #expect(finding(.success(store), served: Self.now).detail.contains("the server's time"))
     }
 
+    @Test func `a server is advised to follow a clock only if it can`() {
+        func app(_ id: String, _ environments: [Environment]) -> Configuration.App {
+            Configuration.App(id: id, environments: environments)
+        }
+        let rehearsal = [app("a", [.simulated]), app("b", [.simulated])]
+        let (first, second) = ("http://a:1/clock", "http://b:1/clock")
+        func following(
+            _ apps: [Configuration.App],
+            _ times: [String: Instant]
+        ) -> Finding.ClockFollowing { Finding.ClockFollowing(apps, times) }
+        let later = Self.now + .days(40)
+        #expect(following(rehearsal, [:]) == .possible)
+        #expect(following(rehearsal, [first: later]) == .possible)
+        #expect(following(rehearsal, [first: later, second: later + .minutes(5)]) == .possible)
+        #expect(following(rehearsal, [first: later, second: Self.now]) == .severalClocks)
+        let mixed = [app("a", [.simulated]), app("b", [.sandbox, .simulated])]
+        #expect(following(mixed, [first: later]) == .otherEnvironments)
+        for following in [Finding.ClockFollowing.severalClocks, .otherEnvironments] {
+            let finding = Finding.storeClock(
+                of: "a",
+                at: first,
+                Result<Instant, Silent>.success(later),
+                now: Self.now,
+                following: following
+            )
+            #expect(finding.advice?.contains("Serve with --clock") == false)
+            #expect(finding.advice?.contains("with --month") == true)
+        }
+    }
+
     @Test(arguments: [
         (Instant(millisecondsSince1970: 946_684_799_999), Finding.Verdict.problem),
         (Instant(millisecondsSince1970: 946_684_800_000), .ok), (now, .ok),

@@ -189,9 +189,7 @@ enum Doctor {
         let listen = await SystemReadings.listen(address)
         let isServing = if isOpen, case .tideover = listen { true } else { false }
         let served = isServing ? await SystemReadings.time(at: address) : nil
-        for app in configuration.apps {
-            findings += await simulatedStore(of: app, now: now, served: served)
-        }
+        findings += await simulatedStores(of: configuration, now: now, served: served)
         let roots = SystemRoots()
         let connections = HTTPServerLimits().connections
         findings += [
@@ -278,26 +276,40 @@ enum Doctor {
         return Finding.capacity(ofFile: SystemReadings.size(of: path), metrics)
     }
 
-    private static func simulatedStore(
-        of app: Configuration.App,
+    private static func simulatedStores(
+        of configuration: Configuration,
         now: Instant,
         served: Instant?
     ) async -> [Finding] {
-        var findings: [Finding] = []
-        var time = served ?? now
-        if let text = app.simulatedStore?.url, let url = clock(under: text) {
-            let told = await SystemReadings.clock(at: url)
-            if case .success(let instant) = told { time = instant }
-            findings.append(
-                Finding.storeClock(of: app.id, at: url.text, told, now: now, served: served)
-            )
+        var clocks: [String: Result<Instant, FollowedClock.Failure>] = [:]
+        for url in Set(configuration.apps.compactMap(clock)) {
+            clocks[url.text] = await SystemReadings.clock(at: url)
         }
-        if let root = Finding.simulatedRoot(of: app, at: time) { findings.append(root) }
+        let times = clocks.compactMapValues { try? $0.get() }
+        let following = Finding.ClockFollowing(configuration.apps, times)
+        var findings: [Finding] = []
+        for app in configuration.apps {
+            var time = served ?? now
+            if let url = clock(of: app)?.text, let reading = clocks[url] {
+                if let instant = times[url] { time = instant }
+                findings.append(
+                    Finding.storeClock(
+                        of: app.id,
+                        at: url,
+                        reading,
+                        now: now,
+                        served: served,
+                        following: following
+                    )
+                )
+            }
+            if let root = Finding.simulatedRoot(of: app, at: time) { findings.append(root) }
+        }
         return findings
     }
 
-    private static func clock(under url: String) -> HTTPURL? {
-        (try? HTTPURL(url))?.appending(path: "/clock")
+    private static func clock(of app: Configuration.App) -> HTTPURL? {
+        app.simulatedStore?.url.flatMap { (try? HTTPURL($0))?.appending(path: "/clock") }
     }
 
     // MARK: Printing
