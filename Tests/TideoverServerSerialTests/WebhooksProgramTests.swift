@@ -46,6 +46,11 @@ final class WebhooksProgramTests {
 
         let since = "2020-01-01"
         let sent = try run("webhooks", "replay", id, "--from", since, "--config", path)
+        let counted = try run("webhooks", "replay", id, "--from", since, "--json", "--config", path)
+        let queued = try #require(
+            try JSONDocument(Array(counted.results.utf8)).root["queued"]?.int64
+        )
+        #expect(counted.messages == "tideover: \(queued) events will be sent again\n")
         #expect(sent.messages.hasSuffix(" events will be sent again\n"), "\(sent.messages)")
 
         _ = try run("webhooks", "disable", id, "--config", path)

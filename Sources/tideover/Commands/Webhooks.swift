@@ -294,9 +294,8 @@ enum Webhooks {
         let listed = try await run(asked, "GET", "")["webhooks"]?.elements.map { $0 } ?? []
         let webhook = listed.first { $0["id"]?.string == arguments[id] }
         var queued: Int64 = 0
-        var answer: JSONNode
         repeat {
-            answer = try await run(
+            let answer = try await run(
                 asked,
                 "POST",
                 "/replay",
@@ -316,7 +315,11 @@ enum Webhooks {
                     + "disabled, and `tideover webhooks enable \(arguments[id])` enables it"
             )
         }
-        return output.write(answer, asJSON: arguments[json]) { _ in }
+        if arguments[json] {
+            let total: JSONValue = ["queued": .integer(queued), "next": .null]
+            output.write(total.encoded(pretty: true) + [UInt8(ascii: "\n")])
+        }
+        return .success
     }
 
     // MARK: disable, enable
