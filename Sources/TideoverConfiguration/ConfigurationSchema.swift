@@ -126,12 +126,12 @@ extension ConfigurationSection {
             list("environments", of: .environment, .environments, isNeeded: true) ?? []
         let appStore = readAppStore(environments, in: folder, readFile)
         let googlePlay = readGooglePlay(in: folder)
-        let isServed = appStore != nil || googlePlay != nil
+        let revenueCat = readRevenueCat(in: folder)
+        let isServed = appStore != nil || googlePlay != nil || revenueCat != nil
         if !isServed, !["appStore", "googlePlay", "revenueCat"].contains(where: has) {
             note(.noStore(path: path))
         }
         let simulatedStore = readSimulatedStore(environments, in: folder, readFile)
-        let revenueCat = readRevenueCat(in: folder)
         let catalogue = readCatalogue(in: folder, readFile)
         if let sdk = revenueCat?.sdk { noteOddities(sdk, of: catalogue) }
         var policy = section("policy").readPolicy(of: catalogue)

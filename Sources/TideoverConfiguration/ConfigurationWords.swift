@@ -187,8 +187,8 @@ extension ConfigurationNotice: CustomStringConvertible {
     var description: String {
         switch self {
         case .noStore(let path):
-            "\(printable(path)) has neither appStore nor googlePlay, so no notification can arrive "
-                + "for it"
+            "\(printable(path)) has none of appStore, googlePlay and revenueCat, so no notification "
+                + "can arrive for it"
         case .noProducts(let path):
             "\(printable(path)) has no products: purchases are stored but unlock nothing"
         case .simulatedStoreUnused(let path):

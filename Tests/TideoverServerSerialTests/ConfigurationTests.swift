@@ -147,10 +147,18 @@ import TideoverSignatures
         #expect(configuration.storage == .sqlite(path: "etc/tideover.db"))
         #expect(
             configuration.notices == [
-                "apps[0] has neither appStore nor googlePlay, so no notification can "
-                    + "arrive for it",
+                "apps[0] has none of appStore, googlePlay and revenueCat, so no notification "
+                    + "can arrive for it",
                 "apps[0] has no products: purchases are stored but unlock nothing",
             ]
+        )
+    }
+
+    @Test func `an app of RevenueCat alone is not said to get no notifications`() throws {
+        let text = #"revenueCat: { webhookAuthorizationFile: "rc.txt" }"#
+        #expect(
+            try load(app(text)).notices
+                == ["apps[0] has no products: purchases are stored but unlock nothing"]
         )
     }
 
