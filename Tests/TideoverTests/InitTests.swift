@@ -180,6 +180,18 @@ import TideoverTestProcesses
         #expect(throws: CommandFailure.self) { try ask(["com.example.cards"]) }
     }
 
+    @Test func `a missing folder is created, but not the folders around it`() async throws {
+        let new = folder.path + "/new"
+        let words = ["--bundle", "com.example.cards", "--folder"]
+        let (code, output) = await Tideover.run(["init"] + words + [new])
+        #expect(code == .success, "\(output.messages.captured)")
+        #expect(FileManager.default.fileExists(atPath: new + "/secret.key"))
+        let (deeper, refusal) = await Tideover.run(["init"] + words + [folder.path + "/a/b"])
+        #expect(deeper == .cannotCreate)
+        #expect(refusal.messages.captured.contains("cannot write \(folder.path)/a/b: No such"))
+        #expect(try names == ["new"])
+    }
+
     @Test func `a failure after the database was created leaves no file`() async throws {
         // In place of the write-ahead log, so that the new database cannot be written to.
         let obstacle = folder.appending(path: "tideover.db-wal")

@@ -14,7 +14,7 @@ enum Init {
     private static let folder = Parameter.option(
         "--folder",
         "FOLDER",
-        "Where to write the files; it must exist",
+        "Where to write the files; it is created if missing",
         default: "."
     )
     private static let app = Parameter.option(
@@ -207,6 +207,7 @@ private struct NewFiles {
         variables: [String: String],
         _ output: Output
     ) async throws {
+        let isFolderNew = try makeFolder()
         var written: [String] = []
         func write(_ text: String, _ path: String, _ mode: mode_t) throws {
             try FileOutput.write(
@@ -228,8 +229,16 @@ private struct NewFiles {
             try FileOutput.replace(Array("\(secret)\n".utf8), at: secretKey)
         } catch {
             for path in written { unlink(path) }
+            if isFolderNew { rmdir(folder) }
             throw error
         }
+    }
+
+    /// Creates the folder, but none around it. Returns false if it exists.
+    private func makeFolder() throws(CommandFailure) -> Bool {
+        guard mkdir(folder, 0o755) != 0 else { return true }
+        guard errno == EEXIST else { throw FileOutput.failure(folder, errno) }
+        return false
     }
 
     /// The files of the database that do not exist yet.
