@@ -175,6 +175,30 @@ import TideoverServer
         let line = try JSONDocument(Array(try #require(server.logged.last).utf8)).root
         #expect(line["code"]?.string == "wrong-environment")
         #expect(line["environment"]?.string == "sandbox")
+        #expect(
+            line["detail"]?.string
+                == "This is from the environment sandbox; the app accepts production."
+        )
+        await server.close()
+    }
+
+    @Test func `why a notification is rejected is logged, but no text of its signature's header`()
+        async throws
+    {
+        let server = try TestServer()
+        func detail(_ body: String) async throws -> String? {
+            _ = try await server.post(Array(body.utf8))
+            let line = try JSONDocument(Array(try #require(server.logged.last).utf8)).root
+            #expect(line["code"]?.string != nil)
+            return line["detail"]?.string
+        }
+        #expect(
+            try await detail("{}") == "The member signedPayload is missing. Notifications of "
+                + "version 1 do not have it: choose version 2 in App Store Connect."
+        )
+        let header = Base64.encodeString(Array(#"{"alg":"CANARY"}"#.utf8), .urlSafe)
+        #expect(try await detail(#"{"signedPayload": "\#(header).e30.AAAA"}"#) == nil)
+        #expect(!server.logged.contains { $0.contains("CANARY") })
         await server.close()
     }
 

@@ -65,7 +65,9 @@ struct AppStoreIngest: Sendable {
             if case .wrongEnvironment(_, let found)? = error as? AppStoreRefusal {
                 context.noteEnvironment(found)
             }
-            guard let problem = error as? Problem ?? (error as? any Refusal)?.problem else {
+            let refusal = error as? any Refusal
+            if objection == nil { context.noteRefusal(refusal) }
+            guard let problem = error as? Problem ?? refusal?.problem else {
                 throw error
             }
             guard problem.status < 500 else { throw problem }

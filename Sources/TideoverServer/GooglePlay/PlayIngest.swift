@@ -45,9 +45,10 @@ struct PlayIngest: Sendable {
             )
             throw Problem.pushKeysUnavailable(failure)
         } catch {
-            guard let problem = (error as? any Refusal)?.problem else { throw error }
+            guard let refusal = error as? any Refusal else { throw error }
+            context.noteRefusal(refusal)
             if let refusal = error as? PushRefusal { await note(refusal, of: request, pushes) }
-            throw problem
+            throw refusal.problem
         }
     }
 

@@ -106,6 +106,7 @@ extension Call {
             app: app?.id,
             environment: environment(in: app),
             code: code,
+            detail: notes?.withLock { $0.refusal },
             method: method,
             route: template,
             status: status,
@@ -119,7 +120,7 @@ extension Call {
     /// else the app's only one, else the default of the route. Nil if it concerns all of them, like
     /// a request for the keys of passes.
     private func environment(in app: App?) -> Environment? {
-        if let stated = stated?.withLock({ $0 }) { return stated }
+        if let stated = notes?.withLock({ $0.environment }) { return stated }
         if let asked = request.queryValue("environment") { return Environment(rawValue: asked) }
         guard let app, let route else { return nil }
         if app.environments.count == 1 { return app.environments[0] }

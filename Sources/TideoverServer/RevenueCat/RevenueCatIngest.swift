@@ -67,7 +67,9 @@ struct RevenueCatIngest: Sendable {
             )
             return Webhook(reading: reading, evidence: evidence, trust: trust)
         } catch {
-            throw (error as? any Refusal)?.problem ?? error
+            let refusal = error as? any Refusal
+            context.noteRefusal(refusal)
+            throw refusal?.problem ?? error
         }
     }
 

@@ -8,8 +8,8 @@ struct AppContext: Sendable {
     private let box: Box
     /// The log of the server, or of one request.
     var log: Log
-    /// Receives the environment of a request's content, for the request's log line.
-    var noteEnvironment: @Sendable (Environment) -> Void = { _ in }
+    /// The notes for a request's log line; nil outside of requests with a body.
+    var notes: Locked<Call.Notes>?
 
     struct Shared: Sendable {
         let app: App
@@ -55,6 +55,16 @@ struct AppContext: Sendable {
     var arrivals: NotificationLog { box.shared.arrivals }
     var consumption: ConsumptionQueues { box.shared.consumption }
     var playQuestions: RequestLimiter? { box.shared.playQuestions }
+
+    /// Notes the environment of a request's content, for the request's log line.
+    func noteEnvironment(_ environment: Environment) {
+        notes?.withLock { $0.environment = environment }
+    }
+
+    /// Notes why a notification is rejected, for the request's log line.
+    func noteRefusal(_ refusal: (any Refusal)?) {
+        notes?.withLock { $0.refusal = refusal?.logged }
+    }
 
     /// Returns the name of a request's key.
     func presenter(of call: Call) -> String { keys.withLock { $0.name(of: call.presented) } }

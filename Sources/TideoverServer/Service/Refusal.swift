@@ -10,9 +10,13 @@ protocol Refusal: Error {
     var code: String { get }
     var sentence: String { get }
     var status: Int { get }
+    /// The sentence for the log, or nil if it can quote text that nothing has verified.
+    var logged: String? { get }
 }
 
 extension Refusal {
+    var logged: String? { sentence }
+
     var problem: Problem {
         Problem(
             code,
@@ -25,6 +29,7 @@ extension Refusal {
 
 extension SignatureRefusal: Refusal {
     var sentence: String { "\(self)." }
+    var logged: String? { nil }
 
     /// 400 for data that cannot be parsed, 401 for data with an invalid signature.
     var status: Int {
@@ -83,5 +88,6 @@ extension RevenueCatRefusal: Refusal {
 
 extension JSONError: Refusal {
     var sentence: String { "The signed payload is not strict JSON: \(self)." }
+    var logged: String? { nil }
     var status: Int { code == "too-large" ? 413 : 400 }
 }

@@ -85,6 +85,14 @@ package final class Route: Sendable {
 
 /// One request in progress, with its route and the id used in the log.
 package struct Call: Sendable {
+    /// The parts of a request's log line that come from its body.
+    struct Notes: Sendable {
+        /// The environment that the body states.
+        var environment: Environment?
+        /// Why the body is rejected.
+        var refusal: String?
+    }
+
     let request: Request
     let id: String
     /// The request's credential, checked once.
@@ -94,16 +102,15 @@ package struct Call: Sendable {
     let route: Route?
     /// The methods that the path accepts, if it does not accept the request's.
     let otherMethods: [String]
-    /// The environment that the body of the request states, once it was read; nil for a request
-    /// without a body.
-    let stated: Locked<Environment?>?
+    /// The notes for the log line, made while the body is read; nil for a request without a body.
+    let notes: Locked<Notes>?
     private let parameters: [String: String]
 
     init(_ request: Request, id: String, presented: Presented, among routes: [Route]) {
         self.request = request
         self.id = id
         self.presented = presented
-        stated = request.method == "POST" ? Locked(nil) : nil
+        notes = request.method == "POST" ? Locked(Notes()) : nil
         let segments = request.segments ?? []
         var found: (route: Route, parameters: [String: String])?
         var others: [String] = []

@@ -355,9 +355,7 @@ package struct Service: Sendable {
     func context(of id: String, for call: Call) -> AppContext? {
         guard var context = contexts[id] else { return nil }
         context.log = log(of: call)
-        context.noteEnvironment = { [stated = call.stated] environment in
-            stated?.withLock { $0 = environment }
-        }
+        context.notes = call.notes
         return context
     }
 
