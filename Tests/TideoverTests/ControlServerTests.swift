@@ -37,6 +37,35 @@ import TideoverTestProcesses
         await Tideover.run(["sandbox"] + words)
     }
 
+    @Test func `failures that repeat have one line, and successes a line each`() {
+        func push(_ at: String) -> JSONValue {
+            [
+                "at": .string(at), "customer": "ben", "status": 404, "accepted": false,
+                "notificationType": "SUBSCRIPTION_PURCHASED", "passed": false,
+            ]
+        }
+        func renewal(_ at: String) -> JSONValue {
+            [
+                "at": .string(at), "customer": "anna", "notificationType": "DID_RENEW",
+                "passed": true,
+            ]
+        }
+        let moments = [push("1"), push("2"), renewal("3"), push("4"), renewal("5")]
+        #expect(
+            SandboxControl.lines(of: moments) == [
+                "1  ben  SUBSCRIPTION_PURCHASED: not accepted: 404 (3 times, until 4)",
+                "3  anna  DID_RENEW", "5  anna  DID_RENEW",
+            ]
+        )
+    }
+
+    @Test func `the help shows that a store that stays needs a back end`() async throws {
+        let (code, help) = await run(["serve", "--help"])
+        #expect(code == .success)
+        #expect(help.results.captured.contains("serve SCENARIO --target URL ["))
+        #expect(!help.results.captured.contains("instead of Tideover"))
+    }
+
     @Test func `an external back end is tested over HTTP, and its mistakes are reported`()
         async throws
     {
@@ -216,6 +245,13 @@ import TideoverTestProcesses
         let (nearly, order) = await run(["control", "nextEvnt"] + url)
         #expect(nearly == .data)
         #expect(order.messages.captured.contains(#"did you mean "nextEvent"?"#))
+        let (unlike, list) = await run(["control", "wait"] + url)
+        #expect(unlike == .data)
+        #expect(
+            list.messages.captured.contains(
+                #""wait" is no action; known: nextEvent, advance, speed, subscribe, "#
+            )
+        )
         // A position in the generated text is useless to a user who typed arguments.
         #expect(!fifth.messages.captured.contains("column"))
         let (unmet, sixth) = await run(

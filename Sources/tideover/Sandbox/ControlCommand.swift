@@ -16,8 +16,8 @@ enum ControlCommand: Hashable {
 
     private static let verbs = ["nextEvent", "advance", "speed"]
 
-    /// Returns what to print for a step into the past, or for an action that is nearly the name of a
-    /// command. Nil for other errors: their own description is clear.
+    /// Returns what to print for a step into the past, or for an unknown action, which may be meant
+    /// as a command. Nil for other errors: their own description is clear.
     static func fault(for error: ScenarioError) -> Fault? {
         if case .goesBack(let instant, let now) = error.reason {
             return Fault(
@@ -25,10 +25,12 @@ enum ControlCommand: Hashable {
                     + "cannot go back to \(InstantText.writeForPeople(instant))"
             )
         }
-        guard case .unknown(let verb, .action, suggestion: nil, allowed: _) = error.reason,
-            let order = closestName(to: verb, among: verbs)
+        guard case .unknown(let verb, .action, suggestion: nil, let allowed) = error.reason
         else { return nil }
-        return Fault(description: "\"\(verb)\" is no action; did you mean \"\(order)\"?")
+        let hint =
+            closestName(to: verb, among: verbs).map { "did you mean \"\($0)\"?" }
+            ?? "known: \((verbs + allowed).joined(separator: ", "))"
+        return Fault(description: "\"\(verb)\" is no action; \(hint)")
     }
 
     static let speeds: ClosedRange<Int64> = 0...100_000_000

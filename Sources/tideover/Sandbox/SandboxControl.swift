@@ -24,8 +24,14 @@ enum SandboxControl {
         summary: "perform actions in a simulated store",
         examples: [
             Example("tideover sandbox control", "its clock, and the state of its customers"),
-            Example("tideover sandbox control subscribe customer=anna", "a customer buys"),
-            Example("tideover sandbox control failPayments after=\"2 weeks\"", "time passes first"),
+            Example(
+                "tideover sandbox control subscribe customer=anna product=cards.pro.monthly",
+                "a customer buys"
+            ),
+            Example(
+                "tideover sandbox control failPayments customer=anna after=\"2 weeks\"",
+                "time passes first"
+            ),
             Example(
                 "tideover sandbox control buy customer=ben product=cards.pro plan=monthly",
                 "in Google Play, where ben buys"
@@ -126,18 +132,7 @@ enum SandboxControl {
     // MARK: For people
 
     private static func print(_ root: JSONValue, _ moments: [JSONValue], _ output: Output) {
-        for moment in moments {
-            let at = moment["at"]?.string ?? ""
-            let who = moment["customer"]?.string ?? ""
-            let type = moment["notificationType"]?.string
-            let what = moment["did"]?.string ?? type ?? moment["note"]?.string ?? "asked"
-            let subtype = moment["subtype"]?.string.map { " (\($0))" } ?? ""
-            let words = "\(who)  \(what)\(subtype)"
-            let trouble = trouble(in: moment).map { ": \($0)" }
-            // The failure continues the sentence, so its full stop is removed.
-            let start = trouble != nil && words.hasSuffix(".") ? String(words.dropLast()) : words
-            output.print("\(at)  \(TextLayout.visible(start + (trouble ?? "")))")
-        }
+        for line in lines(of: moments) { output.print(line) }
         if let customers = root["customers"]?.array {
             var table = Table(
                 [
@@ -162,6 +157,40 @@ enum SandboxControl {
             default: ", \(speed) times as fast as here"
             }
         output.print("It is \(root["now"]?.string ?? "") in the store\(pace).")
+    }
+
+    /// Returns a line for each moment. Moments that fail alike have one line together: Google Play
+    /// repeats a message that a back end does not accept about a thousand times.
+    static func lines(of moments: [JSONValue]) -> [String] {
+        var lines: [(text: String, from: String, until: String, count: Int)] = []
+        var failures: [String: Int] = [:]
+        for moment in moments {
+            let (text, at) = (sentence(of: moment), moment["at"]?.string ?? "")
+            let isFailure = moment["passed"]?.bool == false
+            if isFailure, let index = failures[text] {
+                lines[index].until = at
+                lines[index].count += 1
+                continue
+            }
+            if isFailure { failures[text] = lines.count }
+            lines.append((text, at, at, 1))
+        }
+        return lines.map { line in
+            let more = line.count == 1 ? "" : " (\(line.count) times, until \(line.until))"
+            return "\(line.from)  \(line.text)\(more)"
+        }
+    }
+
+    private static func sentence(of moment: JSONValue) -> String {
+        let who = moment["customer"]?.string ?? ""
+        let type = moment["notificationType"]?.string
+        let what = moment["did"]?.string ?? type ?? moment["note"]?.string ?? "asked"
+        let subtype = moment["subtype"]?.string.map { " (\($0))" } ?? ""
+        let words = "\(who)  \(what)\(subtype)"
+        let trouble = trouble(in: moment).map { ": \($0)" }
+        // The failure continues the sentence, so its full stop is removed.
+        let start = trouble != nil && words.hasSuffix(".") ? String(words.dropLast()) : words
+        return TextLayout.visible(start + (trouble ?? ""))
     }
 
     /// Returns why a moment failed; nil if it passed.

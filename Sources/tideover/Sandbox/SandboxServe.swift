@@ -62,7 +62,8 @@ enum SandboxServe {
                 "from today on, for one that uses its own clock"
             ),
         ],
-        parameters: [file, listen, speed, clock, StateFile.option, salt] + TargetOptions.parameters,
+        parameters: [file, listen, speed, clock, StateFile.option, salt]
+            + TargetOptions.neededParameters,
         notes: [
             "Send steps with `tideover sandbox control`, or as POST /control with a step of "
                 + "a scenario file as the body.",

@@ -8,11 +8,18 @@ import TideoverSandbox
 
 /// Runs rehearsals against a back end at a URL, configured by the command line.
 struct TargetOptions {
+    private static let httpURL = ValueForm("an http or https URL") { try? HTTPURL($0) }
     private static let url = Parameter.option(
         "--target",
         "URL",
         "Rehearse with the back end at this URL instead of Tideover",
-        as: ValueForm("an http or https URL") { try? HTTPURL($0) }
+        as: httpURL
+    )
+    private static let neededURL = Parameter.requiredOption(
+        "--target",
+        "URL",
+        "The back end, which gets the stores' messages",
+        as: httpURL
     )
     private static let path = ValueForm<String>("a path that begins with /") { text in
         text.hasPrefix("/") ? text : nil
@@ -78,11 +85,14 @@ struct TargetOptions {
         as: .integer(in: 0...60_000),
         default: "0"
     )
-    /// The parameters that describe the back end.
-    static let parameters: [any DeclaredParameter] = [
-        url, deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers,
+    private static let details: [any DeclaredParameter] = [
+        deliver, deliverGoogle, pull, pushAudience, pushEmail, readBack, access, headers,
         headerFile, wait, AuthorityFolder.option, WallPace.month,
     ]
+    /// The parameters that describe the back end.
+    static let parameters: [any DeclaredParameter] = [url] + details
+    /// The same for a command that needs a back end.
+    static let neededParameters: [any DeclaredParameter] = [neededURL] + details
 
     /// Distinguishes runs, so that every run uses customers that are new to the back end.
     var salt: UInt64 = 0
