@@ -160,4 +160,11 @@ import TideoverTestProcesses
             try FileOutput.replace([], at: "\(self.folder.path)/none/a.json")
         }
     }
+
+    @Test func `a folder in place of a new file is not to be removed`() throws {
+        let file = try write("", to: "a.json")
+        #expect(FileOutput.failure(file, EEXIST).message.contains("or remove it"))
+        let failure = FileOutput.failure(folder.path, EEXIST)
+        #expect(failure.message == "\(folder.path) is a folder\nName a file in it.")
+    }
 }

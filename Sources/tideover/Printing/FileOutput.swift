@@ -83,7 +83,12 @@ enum FileOutput {
 
     /// Returns the failure for a file or folder that cannot be written, with this `errno`.
     static func failure(_ path: String, _ number: Int32) -> CommandFailure {
+        var entry = stat()
+        let isFolder = stat(path, &entry) == 0 && entry.st_mode & S_IFMT == S_IFDIR
         let path = TextLayout.visible(path)
+        guard number != EEXIST || !isFolder else {
+            return CommandFailure(.cannotCreate, "\(path) is a folder\nName a file in it.")
+        }
         return CommandFailure(
             .cannotCreate,
             number == EEXIST
