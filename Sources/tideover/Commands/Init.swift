@@ -182,7 +182,8 @@ private struct NewFiles {
                 .cannotCreate,
                 "nothing was written: \(present.map(TextLayout.visible).joined(separator: ", ")) "
                     + (present.count == 1 ? "exists" : "exist")
-                    + "\nMove it, or name another folder with --folder."
+                    + "\nMove \(present.count == 1 ? "it" : "them"), or name another folder with "
+                    + "--folder."
             )
         }
     }

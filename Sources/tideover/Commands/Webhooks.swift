@@ -282,8 +282,11 @@ enum Webhooks {
             AdminClient.note,
         ]
     ) { arguments, output in
-        guard arguments.has(event) != arguments.has(from) else {
-            throw CommandFailure(.usage, "name one event with --event, or a range with --from")
+        if arguments.has(event), arguments.has(from) {
+            throw arguments.usageError(.conflict("--event", "--from"))
+        }
+        guard arguments.has(event) || arguments.has(from) else {
+            throw arguments.usageError(.missingOneOf(["--event", "--from"]))
         }
         var range: JSONObject = [:]
         range["event"] = arguments[event].map(JSONValue.string)
