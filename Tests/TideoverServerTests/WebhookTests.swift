@@ -340,6 +340,41 @@ import TideoverStorage
         await next.close()
     }
 
+    @Test func `an event is sent once, also if its result cannot be stored at first`()
+        async throws
+    {
+        let (receiver, isFull) = (Receiver(), Locked(false))
+        let endpoint = try Self.endpoint()
+        let server = try TestServer(
+            faults: SQLiteFaults { _ throws(StorageError) in
+                guard isFull.withLock({ $0 }) else { return }
+                throw StorageError(.full, place: "here")
+            },
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: [endpoint],
+                    sending: WebhookSending(clock: { clock.now }) { url, _, request in
+                        isFull.withLock { $0 = receiver.received.isEmpty }
+                        return receiver.receive(url, request)
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        _ = try await server.post(.purchase())
+        await server.service.deliverDueWebhooks()
+        #expect(receiver.received.count == 1)
+        isFull.withLock { $0 = false }
+        await server.service.deliverDueWebhooks()
+        let feed = try json(try await server.get("/v1/apps/cards/events"))["events"]
+        let ids = try #require(feed).elements.compactMap { $0["id"]?.string }
+        #expect(ids.count > 1)
+        #expect(receiver.received.map(\.id) == ids)
+        let attempts = try json(try await server.get("/v1/apps/cards/webhooks/hooks/attempts"))
+        #expect(attempts["attempts"]?.count == ids.count)
+        await server.close()
+    }
+
     @Test func `a stored event is sent again by its id or by a range, under its own id`()
         async throws
     {

@@ -120,6 +120,14 @@ struct WebhookSent: Sendable {
     }
 }
 
+/// The results of a batch in the form in which they are stored.
+struct BatchResults: Sendable {
+    let settlement: WebhookSettlement
+    let sent: WebhookSent
+    /// Whether more deliveries may be due.
+    let mayBeMore: Bool
+}
+
 extension WebhookSettlement {
     /// A webhook is disabled after this time of nothing but failures.
     static let patience = Milliseconds.days(5)

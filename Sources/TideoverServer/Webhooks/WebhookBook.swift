@@ -19,6 +19,8 @@ struct WebhookBook: Sendable {
     let clock: Clock
     /// When the last alarm of a failing webhook was raised.
     private let alarms = Locked<[WebhookKey: Instant]>([:])
+    /// The results of batches that the storage has not accepted yet.
+    private let unstored = Locked<[WebhookKey: BatchResults]>([:])
 
     init(apps: [String], _ setup: WebhookSetup, storage: any Storage, clock: @escaping Clock) {
         self.apps = apps
@@ -62,6 +64,16 @@ struct WebhookBook: Sendable {
     private func joined(_ record: WebhookRecord) -> Entry? {
         let found = configuredByKey[record.key] ?? WebhookEndpoint(record)
         return found.map { Entry(endpoint: $0, record: record) }
+    }
+
+    /// Remembers results that could not be stored.
+    func keep(_ results: BatchResults) {
+        unstored.withLock { $0[results.settlement.key] = results }
+    }
+
+    /// Returns the results of a webhook that could not be stored, and forgets them.
+    func takeResults(of key: WebhookKey) -> BatchResults? {
+        unstored.withLock { $0.removeValue(forKey: key) }
     }
 
     /// Returns whether a failing webhook raises an alarm now: once in six hours. A wait that its

@@ -7,8 +7,9 @@ import TideoverStorage
 /// Delivers events to the webhooks of all apps.
 ///
 /// Each webhook has its own task while it has work, so that a slow receiver delays only itself. A
-/// claim with a fence protects it from a second worker. Results are stored after the attempts: an
-/// interruption repeats a delivery under the same id, and never loses one.
+/// claim with a fence protects it from a second worker. Results are stored after the attempts, as
+/// soon as the storage accepts them: an interruption repeats a delivery under the same id, and
+/// never loses one.
 struct WebhookWorker: Sendable {
     let book: WebhookBook
     let sending: WebhookSending
@@ -133,54 +134,92 @@ struct WebhookWorker: Sendable {
     ) async throws(StorageError) -> WebhookSent? {
         let now = sending.clock()
         let key = entry.endpoint.key
+        if let results = book.takeResults(of: key) { return try await store(results, entry) }
         guard try hasWork(entry, now) else { return nil }
         guard let fence = try await storage.claim(key, now: now, until: now + Self.lease) else {
             return nil
         }
-        // Another worker may have finished a batch before this claim. Without an entry the webhook
-        // was removed, and its claim with it.
-        guard let entry = try book.entry(key) else { return nil }
-        guard entry.isActive else {
-            try await release(entry, fence)
+        guard let (entry, collected) = try read(entry, fence, now, atMost: limit) else {
             return nil
         }
-        let batch = try collect(entry, now, atMost: limit)
+        guard let batch = collected else {
+            return try await store(results(under: fence, entry), entry)
+        }
         let sent = await send(batch, to: entry.endpoint, until: now + Self.sendingTime)
         // A cancelled request is no attempt; the next worker repeats it.
         guard !Task.isCancelled else {
-            try await release(entry, fence)
-            return nil
+            return try await store(results(under: fence, entry), entry)
         }
+        return try await store(results(under: fence, entry, batch, sent), entry)
+    }
+
+    /// Reads a claimed webhook and its batch, which is nil if the webhook is disabled. Returns nil
+    /// if the webhook was removed, and its claim with it.
+    private func read(
+        _ entry: WebhookBook.Entry,
+        _ fence: Int64,
+        _ now: Instant,
+        atMost limit: Int
+    ) throws(StorageError) -> (entry: WebhookBook.Entry, batch: WebhookBatch?)? {
+        do {
+            // Another worker may have finished a batch before this claim.
+            guard let latest = try book.entry(entry.endpoint.key) else { return nil }
+            guard latest.isActive else { return (latest, nil) }
+            return (latest, try collect(latest, now, atMost: limit))
+        } catch {
+            book.keep(results(under: fence, entry))
+            throw error
+        }
+    }
+
+    /// Returns the results of a claim under which nothing was sent.
+    private func results(under fence: Int64, _ entry: WebhookBook.Entry) -> BatchResults {
         let settlement = WebhookSettlement(
-            key,
+            entry.endpoint.key,
+            fence: fence,
+            position: entry.record.position,
+            failingSince: entry.record.failingSince,
+            now: sending.clock()
+        )
+        return BatchResults(settlement: settlement, sent: WebhookSent(), mayBeMore: false)
+    }
+
+    private func results(
+        under fence: Int64,
+        _ entry: WebhookBook.Entry,
+        _ batch: WebhookBatch,
+        _ sent: WebhookSent
+    ) -> BatchResults {
+        let settlement = WebhookSettlement(
+            entry.endpoint.key,
             fence: fence,
             batch,
             sent,
             failingSince: entry.record.failingSince,
             now: sending.clock()
         )
-        guard try await storage.settle(settlement) else { return nil }
-        report(settlement, entry, waitsUntil: sent.waitsUntil)
         let mayBeMore =
             settlement.disabled == nil && batch.position != entry.record.position
             || !batch.isEmpty
-        return mayBeMore ? sent : nil
+        return BatchResults(settlement: settlement, sent: sent, mayBeMore: mayBeMore)
     }
 
-    /// Ends a claim without results.
-    private func release(
-        _ entry: WebhookBook.Entry,
-        _ fence: Int64
-    ) async throws(StorageError) {
-        _ = try await storage.settle(
-            WebhookSettlement(
-                entry.endpoint.key,
-                fence: fence,
-                position: entry.record.position,
-                failingSince: entry.record.failingSince,
-                now: sending.clock()
-            )
-        )
+    /// Stores the results of a batch, and returns what was sent if more may be due, else nil.
+    ///
+    /// If the storage fails, the webhook's next turn repeats it. Without this, nothing would be
+    /// sent until the claim ends, and then every event of the batch again.
+    private func store(
+        _ results: BatchResults,
+        _ entry: WebhookBook.Entry
+    ) async throws(StorageError) -> WebhookSent? {
+        do {
+            guard try await storage.settle(results.settlement) else { return nil }
+        } catch {
+            book.keep(results)
+            throw error
+        }
+        report(results.settlement, entry, waitsUntil: results.sent.waitsUntil)
+        return results.mayBeMore ? results.sent : nil
     }
 
     private func hasWork(_ entry: WebhookBook.Entry, _ now: Instant) throws(StorageError) -> Bool {
