@@ -624,6 +624,45 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test func `a stopped worker leaves only the deliveries without a response to the next`()
+        async throws
+    {
+        let (receiver, count) = (Receiver(), Locked(0))
+        let endpoint = try Self.endpoint(events: ["entitlement_changed"])
+        let server = try TestServer(
+            webhooks: { clock in
+                WebhookSetup(
+                    configured: [endpoint],
+                    sending: WebhookSending(clock: { clock.now }) { url, _, request in
+                        let number = count.withLock { count in
+                            count += 1
+                            return count
+                        }
+                        let result = receiver.receive(url, request)
+                        guard [5, 6].contains(number) else { return result }
+                        try? await Task.sleep(for: .seconds(600))
+                        return .failure("cancelled")
+                    }
+                )
+            }
+        )
+        await server.service.synchroniseWebhooks()
+        for number in 10..<16 { _ = try await server.post(Self.purchase(number)) }
+        let work = Task { await server.service.work(on: [.webhooks]) }
+        while receiver.received.count < 6 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        work.cancel()
+        await work.value
+        await server.service.deliverDueWebhooks()
+        let received = Dictionary(grouping: receiver.received, by: \.id)
+        #expect(received.values.map(\.count).sorted() == [1, 1, 1, 1, 2, 2])
+        let attempts = try json(try await server.get("/v1/apps/cards/webhooks/hooks/attempts"))
+        let outcomes = attempts["attempts"]?.elements.compactMap { $0["outcome"]?.string }
+        #expect(outcomes == Array(repeating: "delivered", count: 6))
+        await server.close()
+    }
+
     @Test func `a slow batch ends before its claim, so that no other worker repeats it`()
         async throws
     {

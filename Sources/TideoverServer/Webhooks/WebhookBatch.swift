@@ -103,8 +103,8 @@ struct WebhookTrial: Sendable {
 /// The results of a batch.
 struct WebhookSent: Sendable {
     var trials: [WebhookTrial] = []
-    /// The items that were not sent because the batch took too long, or because the receiver is
-    /// gone or wishes to wait.
+    /// The items that were not sent because the batch took too long, because the receiver is gone
+    /// or wishes to wait, or because the worker was stopped.
     var postponed: [WebhookBatch.Item] = []
 
     /// Whether the receiver answered that it wants no more messages.
@@ -117,6 +117,12 @@ struct WebhookSent: Sendable {
     mutating func add(_ other: WebhookSent) {
         trials += other.trials
         postponed += other.postponed
+    }
+
+    /// Treats the items without a response as not sent.
+    mutating func postponeUnanswered() {
+        postponed += trials.filter { $0.result.status == nil }.map(\.item)
+        trials.removeAll { $0.result.status == nil }
     }
 }
 

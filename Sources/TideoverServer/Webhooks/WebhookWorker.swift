@@ -145,10 +145,13 @@ struct WebhookWorker: Sendable {
         guard let batch = collected else {
             return try await store(results(under: fence, entry), entry)
         }
-        let sent = await send(batch, to: entry.endpoint, until: now + Self.sendingTime)
-        // A cancelled request is no attempt; the next worker repeats it.
-        guard !Task.isCancelled else {
-            return try await store(results(under: fence, entry), entry)
+        var sent = await send(batch, to: entry.endpoint, until: now + Self.sendingTime)
+        if Task.isCancelled {
+            // A cancelled request is no attempt; the next worker repeats it.
+            sent.postponeUnanswered()
+            guard !sent.trials.isEmpty else {
+                return try await store(results(under: fence, entry), entry)
+            }
         }
         return try await store(results(under: fence, entry, batch, sent), entry)
     }
