@@ -479,17 +479,17 @@ extension Finding {
 
 extension Finding {
     /// Checks that the server can listen, or is already running. `isDatabaseOpen` is true if a
-    /// process has the configured database open.
+    /// process has the configured database open, nil if the database could not be read.
     package static func listen(
         at address: ListenAddress,
         as setting: String = "server.listen",
         _ reading: ListenReading,
         version: String,
-        isDatabaseOpen: Bool
+        isDatabaseOpen: Bool?
     ) -> Finding {
         let subject = setting == "server.listen" ? nil : setting
         switch reading {
-        case .tideover where !isDatabaseOpen:
+        case .tideover where isDatabaseOpen == false:
             return Finding(
                 .listen,
                 of: subject,
@@ -539,7 +539,7 @@ extension Finding {
         at address: ListenAddress,
         _ reading: ListenReading,
         version: String,
-        isDatabaseOpen: Bool,
+        isDatabaseOpen: Bool?,
         isServing: Bool
     ) -> Finding {
         // Port 0 is any free one, which is not known here.

@@ -211,6 +211,17 @@ import TideoverStorage
         #expect(finding.detail == "a Tideover with another database answers at 127.0.0.1:8080")
     }
 
+    @Test func `a server is not said to have another database if the database cannot be read`() {
+        let finding = Finding.listen(
+            at: .standard,
+            .tideover(version: "1.0.0"),
+            version: "1.0.0",
+            isDatabaseOpen: nil
+        )
+        #expect(finding.verdict == .ok)
+        #expect(finding.detail == "a Tideover 1.0.0 answers at 127.0.0.1:8080")
+    }
+
     @Test(
         arguments: [
             (1_024, Finding.Verdict.warning), (1_279, .warning), (1_280, .ok), (Int64.max, .ok),

@@ -276,6 +276,25 @@ import TideoverTestProcesses
         #expect(afterwards.contains("listen ok"))
     }
 
+    @Test func `with a database that cannot be reached the running server is not in its way`()
+        async throws
+    {
+        let time = "2026-05-06T10:00:00Z"
+        let body = #"{"status":"ok","version":"\#(Tideover.version)","time":"\#(time)"}"#
+        let server = try serverOnAPortOfItsOwn { request in
+            Response(status: request.path == "/healthz" ? 200 : 404, body: Array(body.utf8))
+        }
+        let path = try configuration(listen: server.address.description)
+        // Nothing listens at port 1.
+        let variables = ["TIDEOVER_STORAGE": "postgres://tideover@127.0.0.1:1/tideover"]
+        let (code, findings, text) = try await diagnose(path, variables)
+        #expect(code == .failure)
+        #expect(findings.contains("storage problem"))
+        #expect(findings.contains("listen ok"))
+        #expect(!text.contains("another database"))
+        await server.stop(within: .zero)
+    }
+
     @Test func `the address of RevenueCat's SDKs is checked too`() async throws {
         let server = try serverOnAPortOfItsOwn { _ in
             Response(status: 404, body: Array(#"{"code":7259,"message":"x"}"#.utf8))

@@ -187,7 +187,7 @@ enum Doctor {
         ) { stored(configuration, now: now) }
         let address = configuration.server.listen
         let listen = await SystemReadings.listen(address)
-        let isServing = if isOpen, case .tideover = listen { true } else { false }
+        let isServing = if isOpen == true, case .tideover = listen { true } else { false }
         let served = isServing ? await SystemReadings.time(at: address) : nil
         findings += await simulatedStores(of: configuration, now: now, served: served)
         let roots = SystemRoots()
@@ -223,7 +223,7 @@ enum Doctor {
     /// Nil if RevenueCat's SDKs have no address of their own.
     private static func sdkListen(
         _ configuration: Configuration,
-        isDatabaseOpen: Bool,
+        isDatabaseOpen: Bool?,
         isServing: Bool
     ) async -> Finding? {
         guard let address = configuration.server.sdkListen else { return nil }
@@ -237,11 +237,12 @@ enum Doctor {
     }
 
     /// Returns the state of an SQLite file, whether a server has the storage open, and findings about
-    /// it. A PostgreSQL database is not read as a whole.
+    /// it. A PostgreSQL database is not read as a whole. `isOpen` is nil for a storage that cannot be
+    /// read.
     private static func stored(
         _ configuration: Configuration,
         now: Instant
-    ) -> (storage: StorageReading, isOpen: Bool, findings: [Finding]) {
+    ) -> (storage: StorageReading, isOpen: Bool?, findings: [Finding]) {
         switch configuration.storage {
         case .postgres(let address):
             let database = SystemReadings.database(address)
@@ -251,7 +252,7 @@ enum Doctor {
             }
             return (
                 .missing,
-                servers?.isEmpty == false,
+                servers.map { !$0.isEmpty },
                 [Finding.database(database)] + [comparison].compactMap(\.self)
             )
         case .sqlite(let path):
@@ -261,8 +262,12 @@ enum Doctor {
                 Finding.storage(path, storage, in: folder), Finding.disk(folder),
                 Finding.clock(now, storage),
             ]
-            var isOpen = false
-            if case .inUse = storage { isOpen = true }
+            let isOpen: Bool? =
+                switch storage {
+                case .inUse: true
+                case .missing, .read: false
+                case .failed: nil
+                }
             return (storage, isOpen, findings + Finding.replays(storage))
         }
     }
