@@ -14,6 +14,9 @@ package struct PostgreSQLOptions: Sendable {
     package var maximumQueueLength = 4_096
     /// The number of writes that may share one transaction.
     package var maximumGroupCount = 256
+    /// The milliseconds after which a transaction begins no further round of commits: other servers
+    /// wait for its locks.
+    package var groupTime: Int64 = 1_000
     /// How often a transaction is attempted that the database ends in favour of others.
     package var maximumAttempts = 5
     /// Random bits for the ids of events.

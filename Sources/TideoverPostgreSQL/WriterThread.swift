@@ -65,10 +65,23 @@ final class WriterThread {
 
     // MARK: Transactions
 
-    /// Writes jobs in one transaction. If one of them is rejected, each gets its own.
+    /// What a transaction did.
+    private struct Written {
+        /// The functions that report success.
+        var done: [@Sendable () -> Void] = []
+        /// The jobs that are left for later transactions.
+        var rest: [WriterJob] = []
+    }
+
+    /// Writes jobs in one transaction, and puts those that take too long back to the front of the
+    /// queue. If one of them is rejected, each gets its own.
     private func write(_ jobs: [WriterJob]) {
         do {
-            for tell in try transaction(jobs) { tell() }
+            let written = try transaction(jobs)
+            if !written.rest.isEmpty {
+                queue.update { $0.jobs.insert(contentsOf: written.rest, at: 0) }
+            }
+            for tell in written.done { tell() }
         } catch {
             guard jobs.count > 1, error.reason.concernsOneJob else {
                 for job in jobs { job.fail(error) }
@@ -80,9 +93,7 @@ final class WriterThread {
 
     /// Runs a transaction, and repeats it while the database ends it in favour of others. Nothing
     /// is repeated after the commit was sent, since it may have taken effect.
-    private func transaction(
-        _ jobs: [WriterJob]
-    ) throws(StorageError) -> [@Sendable () -> Void] {
+    private func transaction(_ jobs: [WriterJob]) throws(StorageError) -> Written {
         var attempt = 1
         var hadLoss = false
         while true {
@@ -110,40 +121,48 @@ final class WriterThread {
     private func attemptTransaction(
         _ jobs: [WriterJob],
         _ session: WriteSession
-    ) throws(StorageError) -> [@Sendable () -> Void] {
+    ) throws(StorageError) -> Written {
         let before = session.connection.roundTripCount
         defer { counts.withLock { $0.roundTrips += session.connection.roundTripCount - before } }
         try session.begin(Set(jobs.map(\.app)))
-        var done = try commit(jobs, session)
+        var written = try commit(jobs, session)
         for job in jobs {
-            if case .other(let work) = job.work { done.append(try work(session)) }
+            if case .other(let work) = job.work { written.done.append(try work(session)) }
         }
         try session.end()
-        return done
+        return written
     }
 
+    /// Runs the commits among jobs, at least one round of them.
     private func commit(
         _ jobs: [WriterJob],
         _ session: WriteSession
-    ) throws(StorageError) -> [@Sendable () -> Void] {
+    ) throws(StorageError) -> Written {
         var commits: [CommitJob] = []
         var callers: [@Sendable ([CommitOutcome]) -> Void] = []
+        var sources: [WriterJob] = []
         for job in jobs {
             guard case .commit(let commit, let done) = job.work else { continue }
             commits.append(commit)
             callers.append(done)
+            sources.append(job)
         }
-        guard !commits.isEmpty else { return [] }
-        var done: [@Sendable () -> Void] = []
+        guard !commits.isEmpty else { return Written() }
+        var written = Written()
+        let deadline = Deadline(in: options.groupTime)
         for round in try CommitPlan(commits, session).rounds {
+            guard written.done.isEmpty || deadline.milliseconds > 0 else {
+                written.rest += round.jobs.map { sources[$0] }
+                continue
+            }
             let own = round.jobs.map { commits[$0] }
             let outcomes = try CommitRound(session, round.scope, own).run()
             for (job, outcomes) in zip(round.jobs, outcomes) {
                 let caller = callers[job]
-                done.append { caller(outcomes) }
+                written.done.append { caller(outcomes) }
             }
         }
-        return done
+        return written
     }
 
     /// Ends a failed transaction; gives up a connection that cannot be used again.

@@ -117,6 +117,35 @@ import TideoverStorage
         await second.close()
     }
 
+    @Test func `let another one commit between the slow commits of a group`() async throws {
+        let database = try TestDatabase()
+        var options = PostgreSQLOptions()
+        options.groupTime = 0
+        let slow = try PostgreSQLStorage(address: database.address, options: options)
+        let other = try PostgreSQLStorage(address: database.address)
+        let derived = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    _ = try await slow.commit(Work.commit(number)) { lineages in
+                        derived.withLock { $0 += 1 }
+                        usleep(50_000)
+                        return Work.derive(lineages)
+                    }
+                }
+            }
+            // The first may be alone in its transaction; the others form a group.
+            while derived.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
+            _ = try await other.commit(Work.commit(12, of: 1), derive: Work.derive)
+            try await group.waitForAll()
+        }
+        let events = try slow.outbox(app: Work.app, after: nil, limit: 100)
+        #expect(events.count == 13)
+        #expect(events.last?.customer == Work.key(0))
+        await slow.close()
+        await other.close()
+    }
+
     @Test func `give each due customer to one of them`() async throws {
         try await withServers(TestDatabase()) { servers in
             for number in 0..<40 {
