@@ -324,6 +324,102 @@ import TideoverLives
         #expect(again.standing("2026-06-26").state == .expired)
     }
 
+    /// A year is refunded on 10 May. A month without the archive runs since 15 May.
+    private static func lessThanYear() -> Life {
+        var life = Life()
+        life.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        life.revoke("1", at: "2026-05-10")
+        life.term("2", "basic", from: "2026-05-15", to: "2026-06-15", origin: .purchase)
+        life.outlook(end: "2026-06-15", signed: "2026-05-15", product: "basic")
+        return life
+    }
+
+    private static func archive(_ life: Life, _ instant: Instant) -> Standing {
+        life.history.standing(
+            of: "archive",
+            at: instant,
+            policy: life.policy,
+            catalogue: life.catalogue
+        )
+    }
+
+    @Test func `a reversed refund gives back what a running month lacks`() {
+        var life = Self.lessThanYear()
+        life.term("3", "basic", from: "2026-06-15", to: "2026-07-15")
+        life.outlook(end: "2026-07-15", signed: "2026-06-15", product: "basic")
+        let reversed: Instant = "2026-06-01"
+        life.reverse("1", at: reversed)
+        let before = Self.archive(life, reversed.justBefore)
+        #expect(before.told == "expired changedProduct in-term confirmed")
+        #expect(before.accessUntil == "2026-05-10")
+        for instant: Instant in [reversed, "2026-06-15", "2026-07-14"] {
+            let back = Self.archive(life, instant)
+            #expect(back.told == "active paid in-term confirmed")
+            #expect(back.productId == "yearly")
+            #expect(back.accessUntil == "2027-01-01")
+            // The outlook of the month does not state what follows the year.
+            #expect(back.willRenew == nil)
+            #expect(life.standing(instant).productId == "basic")
+        }
+        #expect(life.told(until: reversed).timeline(of: "archive").spans.last?.state == .expired)
+        #expect(
+            life.told(until: "2026-06-02").timeline(of: "archive").spans.last?.state == .active
+        )
+        life.revoke("1", at: "2026-06-20")
+        let again = Self.archive(life, "2026-06-20")
+        #expect(again.told == "expired changedProduct in-term confirmed")
+        #expect(again.accessUntil == "2026-06-20")
+    }
+
+    @Test func `what a reversed refund gives back ends with its term, beside a later month`() {
+        var life = Self.lessThanYear()
+        life.term("3", "basic", from: "2026-12-15", to: "2027-01-15", origin: .purchase)
+        life.outlook(end: "2027-01-15", signed: "2026-12-15", product: "basic")
+        life.reverse("1", at: "2026-06-01")
+        let end: Instant = "2027-01-01"
+        #expect(Self.archive(life, end.justBefore).access)
+        #expect(Self.archive(life, end).told == "expired changedProduct in-term confirmed")
+        #expect(Self.archive(life, end).accessUntil == end)
+    }
+
+    @Test func `a reversed refund gives nothing back that an upgrade has replaced since`() {
+        var life = Life()
+        life.term("1", "basic", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        life.revoke("1", at: "2026-05-10")
+        life.reverse("1", at: "2026-05-12")
+        // No message flags the first term as upgraded.
+        life.term("2", from: "2026-06-01", to: "2026-07-01", origin: .purchase)
+        life.outlook(end: "2026-07-01", signed: "2026-06-01", renews: false)
+        #expect(life.standing("2026-05-20").productId == "basic")
+        #expect(life.told("2026-07-02") == "expired cancelled ended confirmed")
+        #expect(life.standing("2026-07-02").productId == "monthly")
+    }
+
+    @Test func `an ended term with a reversed refund hides no longer one`() {
+        var life = Self.replacedYear()
+        life.revoke("2", at: "2026-05-20")
+        life.reverse("2", at: "2026-05-25")
+        life.reverse("1", at: "2026-06-01")
+        #expect(life.standing("2026-06-14").productId == "monthly")
+        #expect(life.standing("2026-06-16").productId == "yearly")
+        #expect(life.standing("2026-06-16").access)
+    }
+
+    @Test func `a failed month stays in hold though an earlier year returns`() {
+        var life = Self.lessThanYear()
+        life.outlook(end: "2026-06-15", signed: "2026-06-15", retrying: true, product: "basic")
+        life.condition(.retry, notice: .failedToRenew, end: "2026-06-15", signed: "2026-06-15")
+        life.reverse("1", at: "2026-06-20")
+        let basics = life.history.standing(
+            of: "basics",
+            at: "2026-06-22",
+            policy: life.policy,
+            catalogue: life.catalogue
+        )
+        #expect(basics.told == "hold billingRetry in-retry confirmed")
+        #expect(Self.archive(life, "2026-06-22").told == "active paid in-term confirmed")
+    }
+
     @Test func `a stale read soon after a refund does not restore access`() {
         var life = Self.monthly()
         life.revoke("1", at: "2026-05-09")

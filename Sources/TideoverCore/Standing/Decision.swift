@@ -218,6 +218,9 @@ extension LineageHistory {
     ) -> Standing {
         guard standing.state == .never else {
             if unlocks(standing, entitlement, at: instant, catalogue) { return standing }
+            if let other = other(for: entitlement, at: instant, catalogue, policy) {
+                return other.standing
+            }
             let isUnlisted = isUnlisted(standing, at: instant, in: catalogue)
             if isUnlisted, standing.access {
                 let unlocked = policy.value(at: instant).unknownProduct
@@ -240,11 +243,40 @@ extension LineageHistory {
         let meant = decision(at: instant, policy: policy) {
             $0.state != .never && unlocks($0, entitlement, at: instant, catalogue)
         }
+        if meant == nil, let other = other(for: entitlement, at: instant, catalogue, policy) {
+            return .term(other.now)
+        }
         let unlisted = decision(at: instant, policy: policy) {
             hasItems && $0.access && isUnlisted($0, at: instant, in: catalogue)
         }
         return (meant ?? unlisted ?? decision(at: instant, policy: policy, where: { _ in true }))?
             .decisionBasis
+    }
+
+    /// Returns the standing for an entitlement that the deciding term does not unlock, of another
+    /// term that counts beside it because the store reversed a refund; nil if there is none.
+    ///
+    /// The other term is the earlier one while it runs. If that one decides, it is the governing
+    /// term while its renewal may still be paid.
+    private func other(
+        for entitlement: String,
+        at instant: Instant,
+        _ catalogue: Catalogue,
+        _ policy: Policy
+    ) -> (standing: Standing, now: RuleContext)? {
+        guard !reversedTerms.isEmpty, !hasItems else { return nil }
+        for record in reversedTerms.reversed() where isReturned(record, at: instant) {
+            let found = RuleContext.decide(returned: record, of: self, at: instant, policy: policy)
+            if found.now.isRunning, unlocks(found.standing, entitlement, at: instant, catalogue) {
+                return found
+            }
+        }
+        let now = RuleContext(history: self, instant: instant, policy: PolicyLengths(policy))
+        let standing = TermRule.standing(now)
+        guard standing.state == .hold || standing.rule == .unconfirmed,
+            unlocks(standing, entitlement, at: instant, catalogue)
+        else { return nil }
+        return (standing, now)
     }
 
     /// Returns an unconfirmed standing for the product that the overdue renewal would be for, if
@@ -302,7 +334,8 @@ extension LineageHistory {
             standing.productId = before.term.productId
         }
         let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
-        let cut = play == nil ? next : before.upgradedAt
+        // A term with a reversed refund does not end with a later one.
+        let cut = play != nil ? before.upgradedAt : hasReturned(before, by: instant) ? nil : next
         let end = play == nil ? before.lastAccess(by: cut ?? instant) : before.end
         let taken = before.takenBack(at: cut ?? instant, pace: pace)?.since
         standing.accessUntil = [end, cut, taken].compactMap(\.self).min()

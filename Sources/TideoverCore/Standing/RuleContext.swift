@@ -6,7 +6,7 @@ struct RuleContext {
     /// The governing term: the newest one begun by now, or an unseen one.
     let term: TermRecord?
     /// The newest outlook and condition bound to it that were asserted by now.
-    let outlook: Observation<Outlook>?
+    private(set) var outlook: Observation<Outlook>?
     let condition: Observation<Condition>?
     /// The rank that reported a failed payment by now; nil if none did.
     let failed: Rank?
@@ -67,6 +67,19 @@ struct RuleContext {
             let now = RuleContext(history, instant, lengths, term)
             return (TermRule.standing(now), now)
         }
+    }
+
+    /// Returns the standing of an earlier term that counts beside the governing one because the
+    /// store reversed its refund. Nothing is reported about its end: a lineage renews once.
+    static func decide(
+        returned term: TermRecord,
+        of history: LineageHistory,
+        at instant: Instant,
+        policy: Policy
+    ) -> (standing: Standing, now: RuleContext) {
+        var now = RuleContext(history, instant, PolicyLengths(policy), term)
+        now.outlook = nil
+        return (TermRule.standing(now), now)
     }
 
     /// Returns the standing of another transaction that covers the instant, if the governing term
@@ -530,14 +543,32 @@ extension LineageHistory {
     }
 
     /// Returns the term that covers an instant before its effective start, or the last one that
-    /// counts again because the store reversed its refund.
+    /// counts again because the store reversed its refund: one that runs, if any does.
     func coveringTerm(at instant: Instant) -> TermRecord? {
-        let begun = begunTerms(by: instant)
-        let recovery = begun.last {
+        let recovery = begunTerms(by: instant).last {
             $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
                 && instant < ($0.end ?? .distantFuture)
         }
-        return recovery ?? begun.last { $0.isReinstated(at: instant, pace: pace) }
+        if let recovery { return recovery }
+        let returned = reversedTerms.filter { isReturned($0, at: instant) }
+        return returned.last { instant < $0.end ?? .distantFuture } ?? returned.last
+    }
+
+    /// Whether a term counts at an instant because the store reversed its refund, also after its
+    /// end.
+    func isReturned(_ record: TermRecord, at instant: Instant) -> Bool {
+        record.effectiveStart <= instant && hasReturned(record, by: instant)
+            && record.takenBack(at: instant, pace: pace) == nil
+    }
+
+    /// Whether the store reversed the refund of a term by an instant and nothing has replaced it. A
+    /// later term replaces one that counted when it began, and not one that was revoked then.
+    func hasReturned(_ record: TermRecord, by instant: Instant) -> Bool {
+        guard record.upgradedAt == nil, record.reversals.contains(where: { $0 <= instant }) else {
+            return false
+        }
+        let next = terms.first { $0.term.start > record.term.start && $0.rank >= record.rank }
+        return next.map { record.takenBack(at: $0.term.start, pace: pace) != nil } ?? true
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {

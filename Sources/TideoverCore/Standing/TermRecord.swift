@@ -332,13 +332,6 @@ final class TermRecord: Sendable {
         return cleanSignings.contains { $0 > carried && $0 <= instant }
     }
 
-    /// Whether the term counts at an instant because the store reversed its refund, also after its
-    /// end.
-    func isReinstated(at instant: Instant, pace: Pace) -> Bool {
-        guard reversals.contains(where: { $0 <= instant }), upgradedAt == nil else { return false }
-        return effectiveStart <= instant && takenBack(at: instant, pace: pace) == nil
-    }
-
     /// Returns since when and why the term is revoked at an instant.
     ///
     /// The source is a revocation, or a bare store status that names no cause. The status counts

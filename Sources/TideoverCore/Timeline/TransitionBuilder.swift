@@ -111,7 +111,7 @@ struct TransitionBuilder: Sendable {
         if before == .running, let former, term.continuesOrder(of: former) { return nil }
         // The reversal of its refund has an event of its own.
         if let former, term.term.start < former.term.start,
-            term.isReinstated(at: step.from, pace: steps.history.pace)
+            steps.history.isReturned(term, at: step.from)
         {
             return nil
         }
