@@ -405,6 +405,63 @@ import TideoverLives
         )
     }
 
+    /// A month fails on 15 June. On 20 June the refund of the year before it is reversed.
+    private static func returnedYear() -> Life {
+        var life = Life()
+        life.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", origin: .purchase)
+        life.charge("59.99 USD")
+        life.revoke("1", at: "2026-05-10")
+        life.term("2", from: "2026-05-15", to: "2026-06-15", origin: .purchase)
+        life.outlook(end: "2026-06-15", signed: "2026-05-15")
+        life.outlook(end: "2026-06-15", signed: "2026-06-15", retrying: true)
+        life.condition(.retry, notice: .failedToRenew, end: "2026-06-15", signed: "2026-06-15")
+        life.reverse("1", at: "2026-06-20")
+        return life
+    }
+
+    @Test func `the return of a year is no recovery of the month that failed`() {
+        let life = Self.returnedYear()
+        let told = life.told(until: "2026-06-30")
+        #expect(
+            told.transitions.map(\.kind) == [
+                .started, .refunded, .resubscribed, .billingIssueEntered, .refundReversed,
+                .productChanged,
+            ]
+        )
+        // Nothing was paid for the return.
+        #expect(told.transitions.last?.money == nil)
+        #expect(told.issues.map(\.outcome) == [.open(.hold)])
+        let given = life.told(until: "2026-12-31").issues.map(\.outcome)
+        #expect(given == [.expired(from: .hold, at: "2026-08-14")])
+    }
+
+    @Test func `a month that failed recovers or is cancelled beside a year that returned`() {
+        var cancelled = Self.returnedYear()
+        cancelled.outlook(
+            end: "2026-06-15",
+            signed: "2026-07-05",
+            renews: false,
+            lapse: .cancelled
+        )
+        let outcomes = cancelled.told(until: "2026-12-31").issues.map(\.outcome)
+        #expect(outcomes == [.cancelled(from: .hold, at: "2026-07-05")])
+        var recovered = Self.returnedYear()
+        recovered.term("3", from: "2026-07-01", to: "2026-08-01")
+        recovered.charge("9.99 USD")
+        let told = recovered.told(until: "2026-07-10")
+        #expect(
+            told.transitions.map(\.kind).suffix(3) == [
+                .productChanged, .billingIssueRecovered, .productChanged,
+            ]
+        )
+        guard case .recovered(let recovery) = told.issues.first?.outcome else {
+            Issue.record("the renewal is no recovery")
+            return
+        }
+        #expect(recovery.at == "2026-07-01")
+        #expect(recovery.money == Money(text: "9.99 USD"))
+    }
+
     @Test func `a family member's failure and recovery have no money and no issue`() {
         var life = Self.converted()
         life.fail("2026-06-04")

@@ -6,7 +6,7 @@ enum Phase: Sendable {
 extension Standing {
     /// The phase. Access that only the operator's policy keeps is hold; a pause is not a billing
     /// issue.
-    fileprivate var phase: Phase {
+    var phase: Phase {
         switch state {
         case .never: .none
         case .active: .running
@@ -28,6 +28,8 @@ final class Step: Sendable {
     let term: TermRecord?
     /// The standing of a later transaction that covers the time, if `standing` has no access.
     let covered: Standing?
+    /// The standing of the newest term, if an earlier one with a reversed refund governs instead.
+    let newest: Standing?
     /// The products on Google Play that are only sold with the governing one, and have not ended.
     let addOns: [AddOn]
     let phase: Phase
@@ -42,12 +44,14 @@ final class Step: Sendable {
         standing: Standing,
         term: TermRecord?,
         covered: Standing? = nil,
+        newest: Standing? = nil,
         addOns: [AddOn] = []
     ) {
         from = instant
         self.standing = standing
         self.term = term
         self.covered = covered
+        self.newest = newest
         self.addOns = addOns
         phase =
             switch term?.term.plan {
@@ -234,7 +238,7 @@ extension LineageHistory {
         let standing = TermRule.standing(now)
         let other = now.covered(instead: standing)
         if let other, let term = other.now.term, term.effectiveStart <= instant {
-            return Step(from: instant, standing: other.standing, term: term)
+            return Step(from: instant, standing: other.standing, term: term, newest: standing)
         }
         return Step(from: instant, standing: standing, term: now.term, covered: other?.standing)
     }

@@ -67,6 +67,7 @@ struct TransitionBuilder: Sendable {
         } else {
             change(to: step)
         }
+        if let newest = step.newest { follow(issueOf: newest, at: step) }
         watchRenewal(at: step)
         if step.phase != .ended { cleanup = nil }
         if let due = cleanup?.due, due <= step.from { tellCleanup() }
@@ -85,9 +86,10 @@ struct TransitionBuilder: Sendable {
     private mutating func enter(_ term: TermRecord, at step: Step) {
         let former = entered
         let kind = entryKind(of: term, after: former, at: step)
-        if issue != nil {
+        // Nothing was paid for an earlier term that returns.
+        if issue != nil, step.newest == nil {
             recover(at: step, into: term)
-        } else if before == .paused {
+        } else if before == .paused, step.newest == nil {
             resume(at: step)
         } else if let kind {
             tellEntry(kind, into: term, after: former, at: step)
@@ -135,7 +137,7 @@ struct TransitionBuilder: Sendable {
         let lost = steps.entitlements(of: former.term.productId, at: step.from)
             .filter { !change.entitlements.contains($0) }
         change.entitlements += lost
-        change.money = price(of: term)
+        change.money = step.newest == nil ? price(of: term) : nil
         transitions.append(change)
         let due = steps.history.naturalEnd(of: former, after: step.from)
         tellCleanup(of: lost, of: former.term.productId, on: due, anchor, proof)
@@ -169,6 +171,7 @@ struct TransitionBuilder: Sendable {
             (.paused, .paused), (.ended, .ended), (.unconfirmed, .unconfirmed), (_, .none):
             break
         case (_, .grace), (_, .hold): fail(at: step)
+        case (_, .running) where step.newest != nil: endedAt = nil
         case (_, .running) where issue != nil && step.standing.rule == .cancelled:
             cancelIssue(at: step)
         case (_, .running) where issue != nil: recover(at: step, into: nil)
@@ -361,6 +364,22 @@ struct TransitionBuilder: Sendable {
         }
         if open.term.isTrial, let term, !term.isTrial {
             tellEntry(.trialConverted, into: term, after: open.term, at: step)
+        }
+    }
+
+    /// Follows the issue of the newest term while an earlier one gives access: it ends with the
+    /// newest term. No event reports that, because access goes on.
+    private mutating func follow(issueOf newest: Standing, at step: Step) {
+        switch newest.phase {
+        case .none, .running, .paused: break
+        case .grace: move(issueTo: .grace, at: step.from)
+        case .hold: move(issueTo: .hold, at: step.from)
+        case .unconfirmed: close { .unconfirmed(from: $0, at: step.from) }
+        case .ended where newest.reason.isTakingBack:
+            close { .takenBack(from: $0, at: step.from) }
+        case .ended where newest.reason == .cancelled:
+            close { .cancelled(from: $0, at: step.from) }
+        case .ended: close { .expired(from: $0, at: step.from) }
         }
     }
 
