@@ -883,10 +883,74 @@ import TideoverLives
         #expect(Self.told(refunded, "archive", day) == "active lifetime in-term confirmed")
     }
 
-    @Test func `the events of a one-time purchase of several are about all that it unlocks`() {
-        let started = Self.together().told(until: "2026-05-10").transitions
-        #expect(started.map(\.kind) == [.started])
-        #expect(started.map(\.entitlements) == [["archive", "premium"]])
+    /// Returns the events of one product, and of no other, on the days that they happened.
+    private static func story(_ life: Life, of product: String) -> [String] {
+        life.told(until: "2026-12-31").transitions.filter { $0.productId == product }.map {
+            let keep = $0.keepArtifactsUntil.map { " keep until \($0.rfc3339.prefix(10))" } ?? ""
+            let names = $0.entitlements.joined(separator: " ")
+            return "\($0.at.rfc3339.prefix(10)) \($0.kind.rawValue) \(names)\(keep)"
+        }
+    }
+
+    @Test func `each product of a one-time purchase of several has its own events`() {
+        let life = Self.together()
+        #expect(
+            Self.story(life, of: "pass") == [
+                "2026-05-01 started premium",
+                "2026-05-31 expired premium keep until 2026-05-31",
+                "2026-05-31 cleanup_due premium keep until 2026-05-31",
+            ]
+        )
+        #expect(Self.story(life, of: "themes") == ["2026-05-01 started archive"])
+        #expect(Self.story(life, of: "coins") == [])
+        let ended = Self.snapshot(of: life, "2026-06-10")["premium"]
+        #expect(ended?.keepArtifactsUntil == "2026-05-31")
+    }
+
+    @Test func `products of a one-time purchase that end together have an event each`() {
+        var life = Life.play()
+        life.catalogue.products["ticket"] = Product(
+            entitlements: ["archive"],
+            kind: .nonRenewing,
+            period: Period(days: 30)
+        )
+        let read = PlayPurchase(
+            token: PlayToken("p"),
+            askedAt: Self.start,
+            state: .purchased,
+            items: ["pass", "ticket"].map { PlayPurchase.Item(productId: $0) },
+            orderId: "GPA.9",
+            completedAt: Self.start
+        )
+        life.say(.playPurchase(read), at: Self.start)
+        let events = life.told(until: "2026-06-10").transitions
+        #expect(events.filter { $0.kind == .expired }.count == 2)
+        #expect(events.count == 6)
+        #expect(Set(events.map(\.id)).count == 6)
+    }
+
+    @Test func `a refund of one product of a one-time purchase has no event for the others`() {
+        let refunded = Self.together(
+            [
+                PlayPurchase.Item(productId: "coins", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "pass", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "themes", quantity: 1),
+            ],
+            void: "2026-05-09"
+        )
+        #expect(
+            Self.story(refunded, of: "themes") == [
+                "2026-05-01 started archive",
+                "2026-05-09 refunded archive keep until 2026-06-08",
+                "2026-06-08 cleanup_due archive keep until 2026-06-08",
+            ]
+        )
+        #expect(
+            Self.story(refunded, of: "pass").first == "2026-05-01 started premium"
+        )
+        #expect(Self.story(refunded, of: "pass").count == 3)
+        #expect(refunded.standing("2026-05-20").productId == "pass")
+        #expect(refunded.standing("2026-05-20").access)
     }
 
     /// `tokens` come after the lifetime in every order, and are used up on 2 May.

@@ -178,6 +178,7 @@ public struct CustomerHistory: Sendable {
         }
         return LineageSteps.naturalEnd(
             of: history,
+            standing.productId,
             catalogue: catalogue,
             policy: policy,
             at: instant

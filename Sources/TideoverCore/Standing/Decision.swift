@@ -89,7 +89,7 @@ extension LineageHistory {
 
     /// Returns the standing of this lineage at an instant, under a policy that may have changed.
     package func standing(at instant: Instant, policy: Versioned<Policy>) -> Standing {
-        guard play != nil else {
+        guard hasItems else {
             return RuleContext.decide(self, at: instant, policy: policy).standing
         }
         return standing(among: candidates(at: instant, policy: policy), at: instant)

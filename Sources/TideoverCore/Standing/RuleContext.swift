@@ -59,14 +59,22 @@ struct RuleContext {
         policy: Versioned<Policy>
     ) -> [(standing: Standing, now: RuleContext)] {
         let lengths = PolicyLengths(policy, at: instant)
-        return history.bundle.map { product in
-            let begun = history.terms.filter {
-                $0.term.productId == product && $0.effectiveStart <= instant
-            }
-            let term = begun.last { $0.rank == .store } ?? begun.last
-            let now = RuleContext(history, instant, lengths, term)
-            return (TermRule.standing(now), now)
+        return history.bundle.map { decide($0, of: history, at: instant, policy: lengths) }
+    }
+
+    /// Returns the standing of one product of a purchase of several.
+    static func decide(
+        _ product: String,
+        of history: LineageHistory,
+        at instant: Instant,
+        policy: PolicyLengths
+    ) -> (standing: Standing, now: RuleContext) {
+        let begun = history.terms.filter {
+            $0.term.productId == product && $0.effectiveStart <= instant
         }
+        let term = begun.last { $0.rank == .store } ?? begun.last
+        let now = RuleContext(history, instant, policy, term)
+        return (TermRule.standing(now), now)
     }
 
     /// Returns the standing of an earlier term that counts beside the governing one because the
@@ -572,12 +580,7 @@ extension LineageHistory {
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {
-        let begun = begunTerms(by: instant)
-        // Of the products of one purchase, one that is used up says nothing about the others.
-        let lasting =
-            bundle.isEmpty
-            ? nil : begun.last { $0.effectiveStart <= instant && $0.unlocksAnything }
-        guard let newest = lasting ?? begun.last(where: { $0.effectiveStart <= instant })
+        guard let newest = begunTerms(by: instant).last(where: { $0.effectiveStart <= instant })
         else { return nil }
         if let upgrade = upgrade(overtaking: newest, at: instant) { return upgrade }
         guard newest.rank < .store else { return newest }

@@ -10,9 +10,10 @@ extension LineageTimeline {
         trialEnding: Milliseconds,
         graceEnding: Milliseconds
     ) -> [Deadline] {
-        let neighbours = zip([nil] + steps.all.map(Optional.some), steps.all)
-        let boundaries = neighbours.flatMap { before, step in
-            step.from > instant ? step.deadlines(after: before, of: lineage) : []
+        let boundaries = steps.stories.flatMap { story in
+            zip([nil] + story.all.map(Optional.some), story.all).flatMap { before, step in
+                step.from > instant ? step.deadlines(after: before, of: lineage) : []
+            }
         }
         let reminders = steps.all.compactMap {
             reminder(in: $0, trialEnding: trialEnding, graceEnding: graceEnding)

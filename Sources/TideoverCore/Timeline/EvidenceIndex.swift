@@ -66,9 +66,10 @@ struct EvidenceIndex: Sendable {
     }
 
     /// Returns the part of event IDs that identifies events at a term's end. It is the end, which
-    /// is known before the term is seen.
+    /// is known before the term is seen. Products of one purchase may end at the same instant.
     func endAnchor(of record: TermRecord) -> String {
-        record.end.map { "end " + String($0.millisecondsSince1970) } ?? anchor(of: record)
+        guard history.bundle.isEmpty || record.isUnseen else { return anchor(of: record) }
+        return record.end.map { "end " + String($0.millisecondsSince1970) } ?? anchor(of: record)
     }
 
     // MARK: Proofs

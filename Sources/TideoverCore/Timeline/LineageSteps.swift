@@ -74,6 +74,9 @@ final class Step: Sendable {
 /// effect at that time.
 struct LineageSteps: Sendable {
     let history: LineageHistory
+    /// The product of a one-time purchase of several that the steps are about; nil if they are
+    /// about the whole lineage.
+    let product: String?
     let catalogue: Versioned<Catalogue>
     let policy: Versioned<Policy>
     let all: [Step]
@@ -85,16 +88,18 @@ struct LineageSteps: Sendable {
     /// Creates all steps.
     init(
         _ history: LineageHistory,
+        of product: String? = nil,
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>
     ) {
         self.history = history
+        self.product = product
         self.catalogue = catalogue
         self.policy = policy
         names = StableDigest(of: history.lineage)
         let addOns = history.play?.addOns
         all = Self.changes(of: history, catalogue, policy).compactMap { instant in
-            history.step(from: instant, policy, without: addOns)
+            history.step(from: instant, policy, of: product, without: addOns)
         }
     }
 
@@ -115,6 +120,21 @@ struct LineageSteps: Sendable {
             instants.append(version.effectiveAt)
         }
         return instants.inOrder
+    }
+
+    /// The steps that have events of their own: those of each product of a one-time purchase of
+    /// several.
+    var stories: [LineageSteps] {
+        guard !history.bundle.isEmpty else { return [self] }
+        return history.bundle.map {
+            LineageSteps(history, of: $0, catalogue: catalogue, policy: policy)
+        }
+    }
+
+    /// The terms that the steps are about.
+    var terms: [TermRecord] {
+        guard let product else { return history.seenTerms }
+        return history.seenTerms.filter { $0.term.productId == product }
     }
 
     /// Returns the step that contains an instant; nil before the first.
@@ -152,17 +172,21 @@ struct LineageSteps: Sendable {
     }
 
     /// Returns the natural end of a purchase's paid time at an instant; nil if it has not ended by
-    /// then. Evaluates only the steps since the end.
+    /// then. Evaluates only the steps since the end. Of a one-time purchase of several it is the
+    /// end of `product`.
     static func naturalEnd(
         of history: LineageHistory,
+        _ product: String?,
         catalogue: Versioned<Catalogue>,
         policy: Versioned<Policy>,
         at instant: Instant
     ) -> Instant? {
         let addOns = history.play?.addOns
+        let product = history.bundle.isEmpty ? nil : product
         var end: Instant?
         for change in changes(of: history, catalogue, policy).reversed() where change <= instant {
-            guard let step = history.step(from: change, policy, without: addOns) else { continue }
+            guard let step = history.step(from: change, policy, of: product, without: addOns)
+            else { continue }
             guard step.phase == .ended else { break }
             end = step.term.map { history.naturalEnd(of: $0, after: change) } ?? end
         }
@@ -189,7 +213,7 @@ extension LineageHistory {
         in catalogue: Catalogue
     ) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
-        let addOns = play?.products(at: instant) ?? bundledProducts(beside: standing, at: instant)
+        let addOns = play?.products(at: instant) ?? []
         let all = ([standing.productId].compactMap(\.self) + addOns).map {
             catalogue.entitlements(of: $0)
         }
@@ -198,24 +222,15 @@ extension LineageHistory {
         }
     }
 
-    /// Returns the products of a one-time purchase of several that are owned at an instant; none
-    /// beside one that gives no access, because the others do not end with it.
-    private func bundledProducts(beside standing: Standing, at instant: Instant) -> [String] {
-        guard !bundle.isEmpty, standing.access else { return [] }
-        return terms.filter { record in
-            record.effectiveStart <= instant && instant < record.end ?? .distantFuture
-                && record.takenBack(at: instant, pace: pace) == nil
-        }.map(\.term.productId)
-    }
-
     /// Returns the step that begins at an instant, decided without add-ons where possible; nil if
     /// nothing decides it. `addOns` is nil for a lineage that is not on Google Play.
     fileprivate func step(
         from instant: Instant,
         _ policy: Versioned<Policy>,
+        of product: String? = nil,
         without addOns: Set<String>?
     ) -> Step? {
-        guard let addOns else { return step(from: instant, policy) }
+        guard let addOns else { return step(from: instant, policy, of: product) }
         let isMain = { (standing: Standing) in !addOns.contains(standing.productId ?? "") }
         let decision =
             decision(at: instant, policy: policy, where: isMain)
@@ -231,9 +246,27 @@ extension LineageHistory {
         }
     }
 
-    /// Returns the step of a lineage that is not on Google Play. After the reversal of its
-    /// refund a term governs it again; a recovery governs only from its own step on.
-    fileprivate func step(from instant: Instant, _ policy: Versioned<Policy>) -> Step {
+    /// Returns the step of a lineage that is not a subscription on Google Play. After the reversal
+    /// of its refund a term governs it again; a recovery governs only from its own step on. Of the
+    /// products of a one-time purchase the best one counts.
+    fileprivate func step(
+        from instant: Instant,
+        _ policy: Versioned<Policy>,
+        of product: String?
+    ) -> Step {
+        let products = product.map { [$0] } ?? bundle
+        if !products.isEmpty {
+            let lengths = PolicyLengths(policy, at: instant)
+            let found = products.map {
+                RuleContext.decide($0, of: self, at: instant, policy: lengths)
+            }
+            if let first = found.first {
+                let best = found.dropFirst().reduce(first) {
+                    $1.standing.isBetter(than: $0.standing) ? $1 : $0
+                }
+                return Step(from: instant, standing: best.standing, term: best.now.term)
+            }
+        }
         let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
         let other = now.covered(instead: standing)

@@ -45,15 +45,23 @@ public struct LineageTimeline: Sendable {
     ) {
         let steps = LineageSteps(history, catalogue: catalogue, policy: policy)
         let evidenceIndex = EvidenceIndex(history, facts)
-        var builder = TransitionBuilder(steps, evidenceIndex)
-        for step in steps.all where step.from <= until { builder.move(to: step) }
-        builder.finish(at: until)
-        issues = builder.issues
-        for step in steps.all where step.from > until { builder.move(to: step) }
-        builder.finish(at: .distantFuture)
-        reopensIssues = builder.reopensIssues
-        let refunds = Refunds(steps: steps, evidenceIndex: evidenceIndex).transitions
-        let told = refunds.isEmpty ? builder.transitions : builder.transitions + refunds
+        var told: [Transition] = []
+        var issues: [BillingIssue] = []
+        var reopensIssues = false
+        for story in steps.stories {
+            var builder = TransitionBuilder(story, evidenceIndex)
+            for step in story.all where step.from <= until { builder.move(to: step) }
+            builder.finish(at: until)
+            issues += builder.issues
+            for step in story.all where step.from > until { builder.move(to: step) }
+            builder.finish(at: .distantFuture)
+            reopensIssues = reopensIssues || builder.reopensIssues
+            // The only story, as most are, is not copied.
+            told = told.isEmpty ? builder.transitions : told + builder.transitions
+            let refunds = Refunds(steps: story, evidenceIndex: evidenceIndex).transitions
+            if !refunds.isEmpty { told += refunds }
+        }
+        (self.issues, self.reopensIssues) = (issues, reopensIssues)
         let all = told.inOrder
         let ahead = all.endOfPrefix { $0.at <= until }
         transitions = ahead == all.count ? all : Array(all[..<ahead])

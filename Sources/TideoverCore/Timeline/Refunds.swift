@@ -9,7 +9,7 @@ struct Refunds {
     var transitions: [Transition] {
         var told: [Transition] = []
         var places: [String: Int] = [:]
-        for transition in history.seenTerms.flatMap(transitions) {
+        for transition in steps.terms.flatMap(transitions) {
             if let place = places[transition.id] {
                 told[place].add(transition)
             } else {
