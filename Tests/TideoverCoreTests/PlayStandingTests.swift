@@ -953,6 +953,27 @@ import TideoverLives
         #expect(refunded.standing("2026-05-20").access)
     }
 
+    @Test func `products of a one-time purchase that are refunded in turn end in turn`() {
+        var life = Self.together(
+            [
+                PlayPurchase.Item(productId: "coins", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "pass", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "themes", quantity: 1),
+            ],
+            [
+                PlayPurchase.Item(productId: "coins", quantity: 1, refundableQuantity: 1),
+                PlayPurchase.Item(productId: "pass", quantity: 1),
+                PlayPurchase.Item(productId: "themes", quantity: 1),
+            ],
+            void: "2026-05-09"
+        )
+        let second: Instant = "2026-05-19"
+        let order = PlayVoidedOrder(token: PlayToken("p"), date: second, isPartial: true)
+        life.say(.playVoidedOrder(order), at: second)
+        #expect(Self.snapshot(of: life, "2026-05-25")["archive"]?.accessUntil == "2026-05-09")
+        #expect(Self.snapshot(of: life, "2026-05-25")["premium"]?.accessUntil == second)
+    }
+
     /// `tokens` come after the lifetime in every order, and are used up on 2 May.
     @Test func `the events of a one-time purchase of several are not about what is used up`() {
         var life = Life.play()

@@ -181,21 +181,24 @@ struct PlayPurchases {
         in word: Observation<PlayPurchase>,
         among reads: [Observation<PlayPurchase>]
     ) -> Instant? {
-        let token = word.value.token
-        guard word.value.state == .purchased, item.refundableQuantity ?? 0 == 0,
-            let part = voids.filter({
-                $0.value.token == token && $0.value.isPartial
-                    && $0.value.date <= word.assertedAt
-            }).map(\.value.date).max()
-        else { return nil }
-        let left = reads.last { read in
-            read.value.token == token && read.assertedAt <= word.assertedAt
-                && read.value.items.contains {
-                    $0.productId == item.productId && $0.refundableQuantity ?? 0 > 0
-                }
+        guard word.value.state == .purchased, item.refundableQuantity ?? 0 == 0 else { return nil }
+        let earlier = reads.filter {
+            $0.value.token == word.value.token && $0.value.state == .purchased
+                && $0.assertedAt <= word.assertedAt
         }
-        guard let left, left.assertedAt < part else { return nil }
-        return part
+        let left = earlier.lastIndex { read in
+            read.value.items.contains {
+                $0.productId == item.productId && $0.refundableQuantity ?? 0 > 0
+            }
+        }
+        guard let left else { return nil }
+        let parts = voids.filter {
+            $0.value.token == word.value.token && $0.value.isPartial
+                && $0.value.date > earlier[left].assertedAt && $0.value.date <= word.assertedAt
+        }.map(\.value.date)
+        // A part that was voided after none was left is of another product.
+        let gone = earlier[(left + 1)...].first ?? word
+        return parts.filter { $0 <= gone.assertedAt }.max() ?? parts.min()
     }
 
     // MARK: Pending
