@@ -412,6 +412,38 @@ import TideoverLives
         #expect(told.timeline(of: "archive").spans.map(\.access) == [true])
     }
 
+    @Test func `the end of one product of a bundle is not about another that goes on`() {
+        var life = Life.play()
+        func read(_ items: [PlayItem], at asked: Instant) {
+            let read = PlaySubscription(
+                token: PlayToken("a"),
+                askedAt: asked,
+                state: .active,
+                items: items,
+                startedAt: "2026-05-01"
+            )
+            life.read(read, at: asked)
+        }
+        func item(_ product: String, until expiry: Instant, isOn: Bool = true) -> PlayItem {
+            PlayItem(
+                productId: product,
+                expiresAt: expiry,
+                plan: .autoRenewing(isOn: isOn),
+                orderId: "GPA.1"
+            )
+        }
+        let extra = item("play.extra", until: "2026-06-01")
+        read([item("play", until: "2026-06-01"), extra], at: "2026-05-01")
+        // Google can refund and revoke one product of a bundle.
+        let ended: Instant = "2026-05-10"
+        read([item("play", until: ended, isOn: false), extra], at: ended)
+        let events = life.told(until: "2026-05-20").transitions
+        #expect(events.map(\.kind) == [.started, .expired, .cleanupDue])
+        #expect(
+            events.map(\.entitlements) == [["premium", "archive"], ["premium"], ["premium"]]
+        )
+    }
+
     @Test func `an end by Google Play has its deadline`() {
         func deadlines(_ life: Life, after instant: Instant) -> [String] {
             life.told(until: instant).deadlines(

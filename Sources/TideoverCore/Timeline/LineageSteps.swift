@@ -206,14 +206,19 @@ struct LineageSteps: Sendable {
 
 extension LineageHistory {
     /// Returns the entitlements of a standing: the granted one, or those of its product and the
-    /// products sold with it.
+    /// products sold with it. Products that go on beside an ended one do not end with it.
     func entitlements(
         of standing: Standing,
         at instant: Instant,
         in catalogue: Catalogue
     ) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
-        let addOns = play?.products(at: instant) ?? []
+        var addOns = play?.products(at: instant) ?? []
+        if let play, standing.state == .expired, addOns.count > 1 {
+            let all = play.candidates(at: instant, in: self, policy: Policy())
+            let running = all.filter(\.standing.access).compactMap(\.standing.productId)
+            addOns.removeAll(where: running.contains)
+        }
         let all = ([standing.productId].compactMap(\.self) + addOns).map {
             catalogue.entitlements(of: $0)
         }
