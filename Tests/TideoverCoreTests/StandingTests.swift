@@ -371,6 +371,29 @@ import TideoverLives
         #expect(again.accessUntil == "2026-06-20")
     }
 
+    @Test func `a later signing without the refund gives the term back too`() {
+        var life = Self.replacedYear()
+        let read: Instant = "2026-06-20"
+        life.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", signed: read)
+        #expect(life.told(read.justBefore) == "expired cancelled ended confirmed")
+        #expect(life.told(read) == "active paid in-term confirmed")
+        #expect(life.standing(read).productId == "yearly")
+        // Within an hour of the refund, a read may be of a copy that it has not reached yet.
+        var stale = Self.replacedYear()
+        let soon: Instant = "2026-05-10T00:30:00Z"
+        stale.term("1", "yearly", from: "2026-01-01", to: "2027-01-01", signed: soon)
+        #expect(stale.told("2026-06-21") == "expired cancelled ended confirmed")
+    }
+
+    @Test func `a reversed refund counts though the message of the refund is lost`() {
+        var life = Self.replacedYear()
+        life.facts.removeAll { if case .revocation = $0.assertion { true } else { false } }
+        life.reverse("1", at: "2026-06-20")
+        #expect(life.told("2026-06-19") == "expired cancelled ended confirmed")
+        #expect(life.told("2026-06-21") == "active paid in-term confirmed")
+        #expect(life.standing("2026-06-21").productId == "yearly")
+    }
+
     @Test func `what a reversed refund gives back ends with its term, beside a later month`() {
         var life = Self.lessThanYear()
         life.term("3", "basic", from: "2026-12-15", to: "2027-01-15", origin: .purchase)

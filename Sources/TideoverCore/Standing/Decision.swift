@@ -254,7 +254,7 @@ extension LineageHistory {
     }
 
     /// Returns the standing for an entitlement that the deciding term does not unlock, of another
-    /// term that counts beside it because the store reversed a refund; nil if there is none.
+    /// term that counts beside it because a revocation was undone; nil if there is none.
     ///
     /// The other term is the earlier one while it runs. If that one decides, it is the governing
     /// term while its renewal may still be paid.
@@ -264,8 +264,8 @@ extension LineageHistory {
         _ catalogue: Catalogue,
         _ policy: Policy
     ) -> (standing: Standing, now: RuleContext)? {
-        guard !reversedTerms.isEmpty, !hasItems else { return nil }
-        for record in reversedTerms.reversed() where isReturned(record, at: instant) {
+        guard !revokedTerms.isEmpty, !hasItems else { return nil }
+        for record in revokedTerms.reversed() where isReturned(record, at: instant) {
             let found = RuleContext.decide(returned: record, of: self, at: instant, policy: policy)
             if found.now.isRunning, unlocks(found.standing, entitlement, at: instant, catalogue) {
                 return found
@@ -334,7 +334,7 @@ extension LineageHistory {
             standing.productId = before.term.productId
         }
         let next = terms.first { $0.term.start > before.term.start }?.effectiveStart
-        // A term with a reversed refund does not end with a later one.
+        // A term that returned does not end with a later one.
         let cut = play != nil ? before.upgradedAt : hasReturned(before, by: instant) ? nil : next
         let end = play == nil ? before.lastAccess(by: cut ?? instant) : before.end
         let taken = before.takenBack(at: cut ?? instant, pace: pace)?.since

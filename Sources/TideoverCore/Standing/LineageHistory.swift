@@ -22,8 +22,8 @@ public final class LineageHistory: Sendable {
     /// When receipts that list the purchase were made, oldest first.
     let receipts: [Instant]
     let announcements: Announcements
-    /// The terms with a reversed refund, by purchase date.
-    let reversedTerms: [TermRecord]
+    /// The terms that were revoked and may return, by purchase date.
+    let revokedTerms: [TermRecord]
     /// The products with a newest term that unlocks nothing.
     let inertProducts: Set<String>
     public let pace: Pace
@@ -70,7 +70,7 @@ public final class LineageHistory: Sendable {
         inquiries = InquiryLog(answers)
         receipts = builder.receipts.sorted()
         announcements = Announcements(terms)
-        reversedTerms = terms.filter { !$0.reversals.isEmpty }
+        revokedTerms = terms.filter { !$0.revocations.isEmpty || !$0.reversals.isEmpty }
         inertProducts = terms.reduce(into: []) { inert, record in
             if !record.unlocksAnything {
                 inert.insert(record.term.productId)

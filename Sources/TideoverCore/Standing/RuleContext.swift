@@ -551,32 +551,36 @@ extension LineageHistory {
     }
 
     /// Returns the term that covers an instant before its effective start, or the last one that
-    /// counts again because the store reversed its refund: one that runs, if any does.
+    /// counts again because its revocation was undone: one that runs, if any does.
     func coveringTerm(at instant: Instant) -> TermRecord? {
         let recovery = begunTerms(by: instant).last {
             $0.rank == .store && $0.term.start <= instant && instant < $0.effectiveStart
                 && instant < ($0.end ?? .distantFuture)
         }
         if let recovery { return recovery }
-        let returned = reversedTerms.filter { isReturned($0, at: instant) }
+        let returned = revokedTerms.filter { isReturned($0, at: instant) }
         return returned.last { instant < $0.end ?? .distantFuture } ?? returned.last
     }
 
-    /// Whether a term counts at an instant because the store reversed its refund, also after its
-    /// end.
+    /// Whether a term counts at an instant because its revocation was undone, also after its end.
     func isReturned(_ record: TermRecord, at instant: Instant) -> Bool {
         record.effectiveStart <= instant && hasReturned(record, by: instant)
             && record.takenBack(at: instant, pace: pace) == nil
     }
 
-    /// Whether the store reversed the refund of a term by an instant and nothing has replaced it. A
+    /// Whether the revocation of a term was undone by an instant and nothing has replaced it. A
     /// later term replaces one that counted when it began, and not one that was revoked then.
     func hasReturned(_ record: TermRecord, by instant: Instant) -> Bool {
-        guard record.upgradedAt == nil, record.reversals.contains(where: { $0 <= instant }) else {
+        guard record.upgradedAt == nil, record.isUndone(by: instant, pace: pace) else {
             return false
         }
         let next = terms.first { $0.term.start > record.term.start && $0.rank >= record.rank }
-        return next.map { record.takenBack(at: $0.term.start, pace: pace) != nil } ?? true
+        guard let start = next?.term.start else { return true }
+        // The message of the refund may be lost.
+        let isUndated =
+            record.revocations.isEmpty
+            && record.reversals.contains { $0 > start && $0 <= instant }
+        return isUndated || record.takenBack(at: start, pace: pace) != nil
     }
 
     private func newestSeen(at instant: Instant) -> TermRecord? {

@@ -367,6 +367,11 @@ final class TermRecord: Sendable {
         return last
     }
 
+    /// Whether any revocation was undone by an instant.
+    func isUndone(by instant: Instant, pace: Pace) -> Bool {
+        reversals.contains { $0 <= instant } || lastUndoing(by: instant, pace: pace) != nil
+    }
+
     private func isUndone(_ said: Instant, by instant: Instant, pace: Pace) -> Bool {
         let wait = pace.scale(.hours(1))
         return reversals.contains { $0 >= said && $0 <= instant }
