@@ -262,7 +262,7 @@ extension LineageHistory {
         for entitlement: String,
         at instant: Instant,
         _ catalogue: Catalogue,
-        _ policy: Policy
+        _ policy: Versioned<Policy>
     ) -> (standing: Standing, now: RuleContext)? {
         guard !revokedTerms.isEmpty, !hasItems else { return nil }
         for record in revokedTerms.reversed() where isReturned(record, at: instant) {
@@ -271,7 +271,7 @@ extension LineageHistory {
                 return found
             }
         }
-        let now = RuleContext(history: self, instant: instant, policy: PolicyLengths(policy))
+        let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
         guard standing.state == .hold || standing.rule == .unconfirmed,
             unlocks(standing, entitlement, at: instant, catalogue)

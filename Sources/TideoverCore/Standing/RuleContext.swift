@@ -83,9 +83,9 @@ struct RuleContext {
         returned term: TermRecord,
         of history: LineageHistory,
         at instant: Instant,
-        policy: Policy
+        policy: Versioned<Policy>
     ) -> (standing: Standing, now: RuleContext) {
-        var now = RuleContext(history, instant, PolicyLengths(policy), term)
+        var now = RuleContext(history, instant, PolicyLengths(policy, at: instant), term)
         now.outlook = nil
         return (TermRule.standing(now), now)
     }

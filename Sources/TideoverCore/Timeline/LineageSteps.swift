@@ -215,7 +215,7 @@ extension LineageHistory {
         if let granted = standing.grantedEntitlement { return [granted] }
         var addOns = play?.products(at: instant) ?? []
         if let play, standing.state == .expired, addOns.count > 1 {
-            let all = play.candidates(at: instant, in: self, policy: Policy())
+            let all = play.candidates(at: instant, in: self, policy: Versioned(Policy()))
             let running = all.filter(\.standing.access).compactMap(\.standing.productId)
             addOns.removeAll(where: running.contains)
         }
@@ -260,17 +260,15 @@ extension LineageHistory {
         of product: String?
     ) -> Step {
         let products = product.map { [$0] } ?? bundle
-        if !products.isEmpty {
+        let found = products.map {
             let lengths = PolicyLengths(policy, at: instant)
-            let found = products.map {
-                RuleContext.decide($0, of: self, at: instant, policy: lengths)
+            return RuleContext.decide($0, of: self, at: instant, policy: lengths)
+        }
+        if let first = found.first {
+            let best = found.dropFirst().reduce(first) {
+                $1.standing.isBetter(than: $0.standing) ? $1 : $0
             }
-            if let first = found.first {
-                let best = found.dropFirst().reduce(first) {
-                    $1.standing.isBetter(than: $0.standing) ? $1 : $0
-                }
-                return Step(from: instant, standing: best.standing, term: best.now.term)
-            }
+            return Step(from: instant, standing: best.standing, term: best.now.term)
         }
         let now = RuleContext(history: self, instant: instant, policy: policy)
         let standing = TermRule.standing(now)
