@@ -807,7 +807,7 @@ import TideoverUnionChecker
         ("POST", "/v1/config/app", 404, 7259), ("POST", "/v1/offers", 400, 7234),
         ("POST", "/v1/subscribers/redeem_purchase", 400, 7849),
         ("GET", "/v1/customercenter/u_42", 404, 7259), ("GET", "/v1/no/such", 404, 7259),
-        ("DELETE", "/v1/receipts", 405, 7226), ("POST", "/v1/receipts", 400, 7226),
+        ("DELETE", "/v1/receipts", 405, 7226), ("POST", "/v1/receipts", 503, 7110),
         ("GET", "/v1/receipts/amazon/a/b", 400, 7662),
         ("POST", "/v1/external_purchase_tokens", 400, 7000),
     ])

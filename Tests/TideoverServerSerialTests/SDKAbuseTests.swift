@@ -121,7 +121,13 @@ import TideoverSignatures
         for key in ["appl_test", "goog_test"] {
             for body in Self.malformed {
                 let answer = try await post(path, body, to: server, key: key)
-                requireRefusal(answer, String(decoding: body.prefix(60), as: UTF8.self))
+                let what = String(decoding: body.prefix(60), as: UTF8.self)
+                // After a 400, a device would give up a purchase that was paid for.
+                if path == "/v1/receipts" {
+                    #expect(answer.status == 503, "\(what)")
+                } else {
+                    requireRefusal(answer, what)
+                }
             }
         }
         try await requireNothingStored(server)
