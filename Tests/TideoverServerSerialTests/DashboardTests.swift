@@ -296,6 +296,17 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(arguments: ["GPA.1%202", "GPA.1%2F2", "GPA.%C3%BC"])
+    func `a search for a text that begins as an order number finds nothing`(
+        query: String
+    ) async throws {
+        let (server, browser) = try await signedIn()
+        let page = try await browser.get("/dashboard/apps/cards/search?q=\(query)")
+        #expect(page.status == 200)
+        #expect(String(decoding: page.body, as: UTF8.self).contains("Nothing found"))
+        await server.close()
+    }
+
     @Test func `a browser gets a page at an address that does not exist`() async throws {
         let type = "Content-Type"
         let server = try TestServer(dashboard: true)

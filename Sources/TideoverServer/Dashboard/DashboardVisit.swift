@@ -613,7 +613,8 @@ private enum LookupKind: String {
             (8...20).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x30...0x39) ~= $0 || (0x41...0x5A) ~= $0 }
             && text.utf8.contains { (0x41...0x5A) ~= $0 }
-        let isOrder = isAppStoreOrder || PlayOrderNumber.isOne(text)
+        let isPlayOrder = PlayOrderNumber.isOne(text) && LookupQuestion.isOrderNumber(text)
+        let isOrder = isAppStoreOrder || isPlayOrder
         let isToken = CustomerID(text) != nil
         return [.transaction] + (isToken ? [.token] : []) + (isOrder ? [.order] : [])
     }
