@@ -96,7 +96,8 @@ import TideoverJSON
         purchase: JSONValue? = nil,
         source: String? = nil,
         isPrompted: Bool = true,
-        another: String? = nil
+        another: String? = nil,
+        isStored: Bool = true
     ) throws -> CustomerView {
         let text = JSONValue.string(name)
         let usual: JSONValue = [
@@ -120,6 +121,10 @@ import TideoverJSON
             "next": ["at": "2026-06-01T10:00:00.000Z", "decision": decision, "why": text],
             "reply": [text],
         ]
+        let difference: JSONValue = [
+            "entitlement": text, "direction": text, "sentence": text,
+            "openedAt": "2026-05-02T10:00:00.000Z", "healing": nil,
+        ]
         var entitlements: JSONObject = [name: explained]
         if let another { entitlements[another] = explained }
         let explain: JSONValue = .object([
@@ -129,13 +134,8 @@ import TideoverJSON
             "lockouts": .object([
                 name: ["ours": ["minutes": 0.0], "expiryCheck": ["minutes": 60.0]]
             ]),
-            "drift": [
-                [
-                    "entitlement": text, "direction": text, "sentence": text,
-                    "openedAt": "2026-05-02T10:00:00.000Z", "healing": nil,
-                ]
-            ],
-            "purchases": .array([purchase ?? usual]),
+            "drift": .array(isStored ? [difference] : []),
+            "purchases": .array(isStored ? [purchase ?? usual] : []),
             "prompt": ["sentence": text],
             "sandbox": [
                 "ruling": text, "answers": .bool(sandboxAnswers), "sentence": text,
@@ -173,7 +173,10 @@ import TideoverJSON
         AttributeView(name: name, value: name, updatedAt: Instant(millisecondsSince1970: 0))
     }
 
-    private static func actions(_ name: String) throws -> CustomerActions {
+    private static func actions(
+        _ name: String,
+        isKnown: Bool = true
+    ) throws -> CustomerActions {
         let text = JSONValue.string(name)
         let grant: JSONValue = [
             "id": text, "entitlement": text, "start": "2026-05-01T10:00:00.000Z", "end": nil,
@@ -186,7 +189,7 @@ import TideoverJSON
             formToken: name,
             once: name,
             entitlements: [name],
-            grants: json(["grants": [grant]]),
+            grants: json(["customerKnown": .bool(isKnown), "grants": [grant]]),
             audit: [json(line)],
             olderAudit: 3,
             done: (.refresh, [name])
@@ -713,6 +716,15 @@ import TideoverJSON
     @Test func `an entitlement that nothing unlocked has no life`() throws {
         let page = try customerPage(Self.customer("anna", another: "zoe"))
         #expect(page.contains("No purchase that unlocks it is known."))
+    }
+
+    @Test func `an id of which only attributes are stored has no warning`() throws {
+        let view = try Self.customer("anna", isStored: false)
+        let actions = try Self.actions("anna", isKnown: false)
+        for attributes in [[], [Self.attribute("name")]] {
+            let page = text(CustomerPage.page(view, attributes, actions), Self.reader("plain"))
+            #expect(page.contains("Nothing is stored of this id") == attributes.isEmpty)
+        }
     }
 
     @Test func `the prompt is shown as the customer sees it`() throws {

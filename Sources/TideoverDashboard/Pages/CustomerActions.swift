@@ -144,7 +144,8 @@ extension CustomerPage {
 
     /// A warning that the id may be mistyped, because nothing is stored of it.
     func unknown(_ actions: CustomerActions) -> HTML {
-        guard !actions.isKnown, view.purchases.isEmpty else { return .nothing }
+        let isShown = !view.purchases.isEmpty || !view.drift.isEmpty || !attributes.isEmpty
+        guard !actions.isKnown, !isShown else { return .nothing }
         return .tag(
             .p,
             [.class("alarm")],
