@@ -1,5 +1,6 @@
 /// The actions of a customer, and those of the App Store at a customer's request. A `product` of
-/// nil selects the customer's only subscription, or the newest of several.
+/// nil selects the customer's only subscription, or the newest of several; without one, the product
+/// bought last.
 public enum AppStoreAction: Hashable, Sendable {
     /// Buys; after a lapse this resubscribes.
     case subscribe(product: String, trial: TrialChoice)
