@@ -435,7 +435,11 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    private static let anonymous = "$RCAnonymousID:0f1e2d3c4b5a69788796a5b4c3d2e1f0"
+    /// The ids of a customer under which a purchase can have been made. The last one is another id
+    /// that the app gave.
+    private static let buyers = [
+        TestServer.anna, "$RCAnonymousID:0f1e2d3c4b5a69788796a5b4c3d2e1f0", "former-id",
+    ]
 
     /// A subscription on Google Play with the account that RevenueCat's SDK makes from an id.
     private func sold(to buyer: String) -> (play: TestPlay, account: String) {
@@ -453,7 +457,7 @@ struct RevenueCatIngestTests {
         return (play, account)
     }
 
-    @Test(arguments: [true, false], [TestServer.anna, Self.anonymous])
+    @Test(arguments: [true, false], Self.buyers)
     func `an account that RevenueCat's SDK made belongs to the customer that RevenueCat names`(
         relayFirst: Bool,
         buyer: String
@@ -473,7 +477,7 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
-    @Test(arguments: [true, false], [TestServer.anna, Self.anonymous])
+    @Test(arguments: [true, false], Self.buyers)
     func `an imported purchase stays with its customer when Google Play reports it`(
         importFirst: Bool,
         buyer: String

@@ -178,7 +178,7 @@ struct RelayedAnswer: Sendable {
 
 extension RevenueCatSubscriberReading {
     /// The ids of the customer in the response.
-    fileprivate var ids: [CustomerID] {
+    var ids: [CustomerID] {
         let original = CustomerID(subscriber.originalAppUserId)
         return [customer, original].compactMap(\.self).filter(\.isStorable)
     }

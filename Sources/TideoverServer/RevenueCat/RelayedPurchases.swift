@@ -96,7 +96,7 @@ extension AppContext {
                     at: now
                 )
                 guard let owner = fact.claim?.customer, owner != holder else { continue }
-                if try isAccount(owner, of: holder, fact.lineage) {
+                if try isAccount(owner, of: holder, lineageRecord) {
                     accounts.insert(owner)
                     continue
                 }
@@ -121,16 +121,29 @@ extension AppContext {
     }
 
     /// Whether a store names as the owner an account that RevenueCat's SDK made from an id of a
-    /// customer.
+    /// customer: one that is known here, or one that RevenueCat stated with the purchase.
     private func isAccount(
         _ account: CustomerID,
         of customer: CustomerID,
-        _ lineage: Lineage
+        _ relayed: LineageRecord
     ) throws(StorageError) -> Bool {
-        guard lineage.store == .googlePlay else { return false }
-        let scope = AppScope(app.id, lineage.environment)
-        return try storage.identity(of: scope.key(customer)).all.sdkAccounts.contains(account)
+        guard relayed.lineage.store == .googlePlay, account.isSDKAccount,
+            let trust = app.revenueCat
+        else { return false }
+        let scope = AppScope(app.id, relayed.lineage.environment)
+        let known = try storage.identity(of: scope.key(customer)).all
+        if known.sdkAccounts.contains(account) { return true }
+        for id in Set(relayed.facts.suffix(Self.mostRead).map(\.evidence)) {
+            guard let piece = try storage.evidence(id, app: app.id) else { continue }
+            let ids = trust.customers(in: piece)
+            guard known.contains(where: ids.contains) else { continue }
+            if ids.sdkAccounts.contains(account) { return true }
+        }
+        return false
     }
+
+    /// The number of facts of a purchase whose evidence is read to find an id of the customer.
+    private static var mostRead: Int { 8 }
 
     /// Returns the rule for claims that RevenueCat states for a customer. Its SDK names a digest of
     /// the app user id as the account of a purchase on Google Play. One of the given accounts of

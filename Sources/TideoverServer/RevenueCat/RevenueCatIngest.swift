@@ -133,7 +133,7 @@ struct RevenueCatIngest: Sendable {
             ownership: OwnershipClaims(
                 claims,
                 by: .relay,
-                rule: context.relayRule(reading.sdkAccounts)
+                rule: context.relayRule(reading.ids.sdkAccounts)
             ),
             transfer: app.policy.transfer,
             tallies: unknown.tallies,
@@ -295,9 +295,8 @@ extension RevenueCatIngest {
 }
 
 extension RevenueCatReading {
-    /// The accounts that RevenueCat's SDK names on Google Play for the customer. A transfer names
-    /// two customers, and policy decides between them.
-    fileprivate var sdkAccounts: Set<CustomerID> {
-        if case .transfer = customers { [] } else { everyCustomer.sdkAccounts }
+    /// The ids of the customer. A transfer names two customers, and policy decides between them.
+    var ids: [CustomerID] {
+        if case .transfer = customers { [] } else { everyCustomer }
     }
 }

@@ -82,4 +82,14 @@ package struct RevenueCatTrust: Sendable {
         return try reader.answer(line: piece.bytes)
             .facts(learnedAt: piece.receivedAt, source: piece.source, evidence: piece.id)
     }
+
+    /// Returns the ids of the customer of a stored webhook or response; none of a transfer, which
+    /// names two customers, of evidence of other sources, or if this version cannot read it.
+    func customers(in piece: Evidence) -> [CustomerID] {
+        if piece.source == .revenueCatWebhook {
+            return (try? reader.event(body: piece.bytes).ids) ?? []
+        }
+        guard RelayedAnswer.isName(piece.dedupeKey) else { return [] }
+        return (try? reader.answer(line: piece.bytes).ids) ?? []
+    }
 }

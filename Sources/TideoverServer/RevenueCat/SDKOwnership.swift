@@ -297,7 +297,7 @@ extension CustomerID {
     fileprivate var isAnonymousInSDK: Bool { (try? SDKUserID(text))?.isAnonymous ?? false }
 
     /// Whether it has the form of such an account.
-    fileprivate var isSDKAccount: Bool {
+    var isSDKAccount: Bool {
         let digits = text.utf8
         return digits.count == 64
             && digits.allSatisfy {
