@@ -498,6 +498,21 @@ struct RevenueCatIngestTests {
         await server.close()
     }
 
+    @Test func `an erasure includes a purchase with an account of RevenueCat's SDK`() async throws {
+        let (play, account) = sold(to: TestServer.anna)
+        let server = try server(googlePlay: play.trust())
+        let event = TestRevenueCat.event("RENEWAL", id: "1", TestRevenueCat.play)
+        #expect(try await server.hear(event) == "200 committed")
+        #expect(try await push(server, "1") == 200)
+        let path = "/v1/apps/cards/customers/\(TestServer.anna)"
+        let answer = try await server.send("DELETE", path)
+        #expect(answer.status == 200)
+        let root = try JSONDocument(answer.body).root
+        #expect(root["kept"]?["purchases"]?.int64 == 0)
+        #expect(try await server.premium(account).hasSuffix("none"))
+        await server.close()
+    }
+
     @Test func `a transfer gives no account of RevenueCat's SDK to another customer`()
         async throws
     {

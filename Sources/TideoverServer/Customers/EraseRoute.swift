@@ -54,6 +54,7 @@ struct EraseRoute: Sendable {
     }
 
     private func erase(_ key: CustomerKey) async throws -> Erased {
+        try await context.declareAccounts(of: key, at: context.clock())
         let ids = try await onPool { try storage.identity(of: key).all }
         try await SDKAppOrigins(context, in: key.environment).forget(ids)
         for _ in 0..<Self.mostTries {

@@ -170,29 +170,48 @@ extension AppContext {
         guard !customer.isRevenueCatAnonymous else { return }
         for alias in ids where alias.isRevenueCatAnonymous {
             for environment in app.environments {
-                let scope = AppScope(app.id, environment)
-                let (former, new) = try storage.read { reader throws(StorageError) in
-                    (
-                        try reader.identity(of: scope.key(alias)),
-                        try reader.identity(of: scope.key(customer))
-                    )
-                }
-                let ruling = AliasRuling(
-                    former,
-                    as: new,
-                    at: now,
-                    why: "RevenueCat",
-                    by: "RevenueCat"
-                )
-                guard case .granted(let line) = ruling else { continue }
-                let commitRequest = CommitRequest(
-                    app: app.id,
-                    environment: environment,
-                    alias: line,
-                    now: now
-                )
-                _ = try await commit(commitRequest)
+                try await declare(alias, of: AppScope(app.id, environment).key(customer), at: now)
             }
         }
+    }
+
+    /// Adds the accounts that RevenueCat's SDK made from a customer's ids as aliases, if a purchase
+    /// of the customer on Google Play once was theirs. An erasure then includes them.
+    func declareAccounts(of customer: CustomerKey, at now: Instant) async throws {
+        guard app.revenueCat != nil else { return }
+        let (ids, records) = try await onPool {
+            try storage.read { reader throws(StorageError) in
+                (
+                    try reader.identity(of: customer).all,
+                    try reader.knownLineages(of: customer, now: now).lineageRecords
+                )
+            }
+        }
+        let owners = records.filter { $0.lineage.store == .googlePlay }.flatMap(\.owners)
+        let accounts = ids.sdkAccounts.subtracting(ids).intersection(owners.map(\.customer))
+        for account in accounts.sorted() { try await declare(account, of: customer, at: now) }
+    }
+
+    /// Adds an alias of a customer, unless it belongs to another one.
+    private func declare(
+        _ alias: CustomerID,
+        of customer: CustomerKey,
+        at now: Instant
+    ) async throws {
+        let (former, new) = try storage.read { reader throws(StorageError) in
+            (
+                try reader.identity(of: customer.scope.key(alias)),
+                try reader.identity(of: customer)
+            )
+        }
+        let ruling = AliasRuling(former, as: new, at: now, why: "RevenueCat", by: "RevenueCat")
+        guard case .granted(let line) = ruling else { return }
+        let commitRequest = CommitRequest(
+            app: customer.app,
+            environment: customer.environment,
+            alias: line,
+            now: now
+        )
+        _ = try await commit(commitRequest)
     }
 }
