@@ -314,11 +314,13 @@ import TideoverKit
             #expect(machine.happened(event, at: at).contains(.readStore))
             _ = machine.happened(.storeRead(StoreReading()), at: at)
             let reply = try denial(isGrant: true, asOf: at.clock)
-            let accepted = machine.happened(
-                .reconcileAccepted(round: day + 1, page: 0, reply),
-                at: at
-            )
-            #expect(accepted.contains(.wake(at: at.clock + .days(1))))
+            // On one day the server refuses the request.
+            let response: EntitlementMachine.Event =
+                day == 3
+                ? .reconcileRefused(round: day + 1, page: 0, status: 403)
+                : .reconcileAccepted(round: day + 1, page: 0, reply)
+            let received = machine.happened(response, at: at)
+            #expect(received.contains(.wake(at: at.clock + .days(1))))
             #expect(machine.published?["premium"].access == .granted)
         }
     }

@@ -34,7 +34,7 @@ package struct EntitlementMachine: Hashable, Sendable {
     var hasTried = false
     package internal(set) var reply: ServerReply?
     var failures = 0
-    /// When to begin a round without an event: after a failure, and a day after an answer.
+    /// When to begin a round without an event: after a failure, and a day after a response.
     var retryAt: Instant?
     /// The ids of missing keys for which the keys were fetched, or are being fetched.
     var askedForKeys: Set<String> = []

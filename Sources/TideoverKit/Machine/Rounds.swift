@@ -197,7 +197,10 @@ extension EntitlementMachine {
         }
         failures += 1
         let actions = endRound(answered: false, at: reading)
-        if mayRetry, round == nil { retryAt = clock.now(reading) + retryDelay }
+        if round == nil {
+            // What the server refuses now it may accept later, while the app stays on the screen.
+            retryAt = clock.now(reading) + (mayRetry ? retryDelay : .days(1))
+        }
         return actions
     }
 
