@@ -159,7 +159,12 @@ extension CustomerHistory {
         // One arm for all that the payment unlocks, as in the plan and in the report.
         let assignment = policy.value(at: instant).assignment(
             of: identity.primary,
-            for: history.entitlements(of: standing, at: instant, in: catalogue.value(at: instant)),
+            for: history.entitlements(
+                of: standing,
+                at: instant,
+                in: catalogue.value(at: instant),
+                policy: policy
+            ),
             failedAt: failedAt
         )
         // A locked-out customer is asked in every arm.

@@ -28,7 +28,7 @@ final class Step: Sendable {
     let term: TermRecord?
     /// The standing of a later transaction that covers the time, if `standing` has no access.
     let covered: Standing?
-    /// The standing of the newest term, if an earlier one with a reversed refund governs instead.
+    /// The standing of the newest term, if an earlier one that returned governs instead.
     let newest: Standing?
     /// The products on Google Play that are only sold with the governing one, and have not ended.
     let addOns: [AddOn]
@@ -195,7 +195,12 @@ struct LineageSteps: Sendable {
 
     /// Returns the entitlements of a standing, as the catalogue of an instant has them.
     func entitlements(of standing: Standing, at instant: Instant) -> [String] {
-        history.entitlements(of: standing, at: instant, in: catalogue.value(at: instant))
+        history.entitlements(
+            of: standing,
+            at: instant,
+            in: catalogue.value(at: instant),
+            policy: policy
+        )
     }
 
     /// Returns the entitlements of a product at an instant.
@@ -210,12 +215,13 @@ extension LineageHistory {
     func entitlements(
         of standing: Standing,
         at instant: Instant,
-        in catalogue: Catalogue
+        in catalogue: Catalogue,
+        policy: Versioned<Policy>
     ) -> [String] {
         if let granted = standing.grantedEntitlement { return [granted] }
         var addOns = play?.products(at: instant) ?? []
         if let play, standing.state == .expired, addOns.count > 1 {
-            let all = play.candidates(at: instant, in: self, policy: Versioned(Policy()))
+            let all = play.candidates(at: instant, in: self, policy: policy)
             let running = all.filter(\.standing.access).compactMap(\.standing.productId)
             addOns.removeAll(where: running.contains)
         }
@@ -251,9 +257,9 @@ extension LineageHistory {
         }
     }
 
-    /// Returns the step of a lineage that is not a subscription on Google Play. After the reversal
-    /// of its refund a term governs it again; a recovery governs only from its own step on. Of the
-    /// products of a one-time purchase the best one counts.
+    /// Returns the step of a lineage that is not a subscription on Google Play. A term that
+    /// returned governs it again; a recovery governs only from its own step on. Of the products of
+    /// a one-time purchase the best one counts.
     fileprivate func step(
         from instant: Instant,
         _ policy: Versioned<Policy>,
