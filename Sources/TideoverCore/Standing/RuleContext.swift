@@ -12,6 +12,8 @@ struct RuleContext {
     let failed: Rank?
     /// The revocation in force, if any.
     private(set) var taken: TermRecord.TakenBack?
+    /// Whether standings without access state when access that the policy kept ended.
+    private var looksBack = true
 
     /// The App Store retries a failed payment for this long from the end of the term.
     static let retry = Milliseconds.days(60)
@@ -77,8 +79,8 @@ struct RuleContext {
         return (TermRule.standing(now), now)
     }
 
-    /// Returns the standing of an earlier term that counts beside the governing one because the
-    /// store reversed its refund. Nothing is reported about its end: a lineage renews once.
+    /// Returns the standing of an earlier term that counts beside the governing one because its
+    /// revocation was undone. Nothing is reported about its end: a lineage renews once.
     static func decide(
         returned term: TermRecord,
         of history: LineageHistory,
@@ -94,7 +96,7 @@ struct RuleContext {
     /// gives no access.
     ///
     /// A recovery that keeps the old cycle is paid from the old end. A term is paid to its end
-    /// again if the store reversed its refund, also if the customer bought a shorter one since. It
+    /// again if its revocation was undone, also if the customer bought a shorter one since. It
     /// answers after its end, too, if its access ended last.
     func covered(instead standing: Standing) -> (standing: Standing, now: RuleContext)? {
         guard !standing.access, let term = history.coveringTerm(at: instant) else { return nil }
@@ -259,10 +261,18 @@ struct RuleContext {
     /// When access that the policy kept ended; nil unless it lasted its full length, or until
     /// another policy took effect.
     var keptAccessEnd: Instant? {
-        guard let kept = policy.lastEnd(keptUntil(under:)), kept <= instant,
-            unrevoked(before: kept).rule == .retryKept
-        else { return nil }
-        return kept
+        guard looksBack else { return nil }
+        return policy.lastEnd(keptUntil(under:)) { kept in
+            kept <= instant && isKept(at: kept - Milliseconds(1)) && !isKept(at: kept)
+        }
+    }
+
+    /// Whether the policy keeps access at an instant, as if the term was never revoked.
+    private func isKept(at instant: Instant) -> Bool {
+        var context = RuleContext(history, instant, policy.inEffect(at: instant), term)
+        context.taken = nil
+        context.looksBack = false
+        return TermRule.standing(context).rule == .retryKept
     }
 
     /// Returns when access ended: with a revocation, or before it.
@@ -513,14 +523,18 @@ struct PolicyLengths: Sendable {
     func inEffect(at instant: Instant) -> PolicyLengths { PolicyLengths(versions, at: instant) }
 
     /// Returns when access that a length keeps ended last; nil if no version kept any. A version
-    /// counts only while it was in effect, so a later one does not move an end that is past.
-    func lastEnd(_ end: (PolicyLengths) -> Instant?) -> Instant? {
+    /// counts only while it was in effect, so a later one does not move an end that is past. An end
+    /// for which `counts` is false is left out.
+    func lastEnd(
+        _ end: (PolicyLengths) -> Instant?,
+        where counts: (Instant) -> Bool = { _ in true }
+    ) -> Instant? {
         var until = Instant.distantFuture
         for position in (0...self.position).reversed() {
             let since = position == 0 ? .distantPast : versions.versions[position].effectiveAt
             if let kept = end(PolicyLengths(versions, position: position)) {
                 let last = min(kept, until)
-                if last > since { return last }
+                if last > since, counts(last) { return last }
             }
             until = since
         }
