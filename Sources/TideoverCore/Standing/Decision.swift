@@ -265,7 +265,9 @@ extension LineageHistory {
         _ policy: Versioned<Policy>
     ) -> (standing: Standing, now: RuleContext)? {
         guard !revokedTerms.isEmpty, !hasItems else { return nil }
-        for record in revokedTerms.reversed() where isReturned(record, at: instant) {
+        let returned = revokedTerms.filter { isReturned($0, at: instant) }
+        guard !returned.isEmpty else { return nil }
+        for record in returned.reversed() {
             let found = RuleContext.decide(returned: record, of: self, at: instant, policy: policy)
             if found.now.isRunning, unlocks(found.standing, entitlement, at: instant, catalogue) {
                 return found
