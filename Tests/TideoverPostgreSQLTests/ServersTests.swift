@@ -117,41 +117,6 @@ import TideoverStorage
         await second.close()
     }
 
-    @Test func `let another one commit between the slow commits of a group`() async throws {
-        let database = try TestDatabase()
-        var options = PostgreSQLOptions()
-        options.groupTime = 0
-        let slow = try PostgreSQLStorage(address: database.address, options: options)
-        let other = try PostgreSQLStorage(address: database.address)
-        let derived = Locked(0)
-        let isOtherAsked = Locked(false)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<12 {
-                group.addTask {
-                    _ = try await slow.commit(Work.commit(number)) { lineages in
-                        let count = derived.withLock { count in
-                            count += 1
-                            return count
-                        }
-                        while count > 1, !isOtherAsked.withLock({ $0 }) { usleep(1_000) }
-                        usleep(100_000)
-                        return Work.derive(lineages)
-                    }
-                }
-            }
-            // The first may be alone in its transaction; the others form a group.
-            while derived.withLock({ $0 }) < 2 { try await Task.sleep(for: .milliseconds(5)) }
-            isOtherAsked.withLock { $0 = true }
-            _ = try await other.commit(Work.commit(12, of: 1), derive: Work.derive)
-            try await group.waitForAll()
-        }
-        let events = try slow.outbox(app: Work.app, after: nil, limit: 100)
-        #expect(events.count == 13)
-        #expect(events.last?.customer == Work.key(0))
-        await slow.close()
-        await other.close()
-    }
-
     @Test func `give each due customer to one of them`() async throws {
         try await withServers(TestDatabase()) { servers in
             for number in 0..<40 {
