@@ -752,7 +752,7 @@ import TideoverStorage
         let warning = "Nothing is stored of this id in sandbox. Check the id before you reply."
         #expect(try await browser.text(stranger).contains(warning))
         #expect(try await !browser.text(own).contains(warning))
-        // A customer whose purchase was moved away is known.
+        // A customer is known also after the purchase was moved away.
         let form = [("purchase", "appStore:2000000000000001"), ("to", "u_2"), ("why", "account")]
         #expect(try await act(browser, "move", form).status == 303)
         #expect(try await !browser.text(own).contains(warning))

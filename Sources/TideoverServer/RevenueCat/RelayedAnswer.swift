@@ -83,8 +83,8 @@ struct RelayedAnswer: Sendable {
         return outcome
     }
 
-    /// Stores what an SDK or a back end reads beside purchases: when the customer got the app, of
-    /// which the earliest counts, and attributes, of which the newest value counts.
+    /// Stores what an SDK or a back end reads beside purchases: the earliest time when the customer
+    /// got the app, and the newest value of each attribute.
     private func keepProfile(by context: AppContext, at now: Instant) async throws {
         guard let customer = reading.customer, customer.isStorable else { return }
         let environment = context.app.usualEnvironment

@@ -142,7 +142,7 @@ extension AppContext {
         return false
     }
 
-    /// The number of facts of a purchase whose evidence is read to find an id of the customer.
+    /// How many facts of a purchase are followed to their evidence to find an id of the customer.
     private static var mostRead: Int { 8 }
 
     /// Returns the rule for claims that RevenueCat states for a customer. Its SDK names a digest of
