@@ -11,6 +11,8 @@ package enum SDKError: Error, Hashable, Sendable {
     case badRequest(String)
     case emptyUserID
     case invalidUserID
+    /// The id is one that apps send for customers without an id.
+    case reservedUserID
     /// The evidence is forged, or belongs to another app.
     case invalidReceipt(String)
     /// Another customer owns the purchase, and policy keeps it there.
@@ -43,9 +45,9 @@ package enum SDKError: Error, Hashable, Sendable {
         case .notOffered: 404
         case .wrongMethod: 405
         case .tooManyRequests: 429
-        case .wrongPlatform, .badRequest, .emptyUserID, .invalidUserID, .invalidReceipt,
-            .alreadyOwned, .noOfferKey, .notEligible, .unknownRedemption, .storeNotServed,
-            .invalidAttributes, .noAttributes, .aliasRefused:
+        case .wrongPlatform, .badRequest, .emptyUserID, .invalidUserID, .reservedUserID,
+            .invalidReceipt, .alreadyOwned, .noOfferKey, .notEligible, .unknownRedemption,
+            .storeNotServed, .invalidAttributes, .noAttributes, .aliasRefused:
             400
         }
     }
@@ -56,7 +58,7 @@ package enum SDKError: Error, Hashable, Sendable {
         case .wrongPlatform: 7000
         case .badRequest, .wrongMethod: 7226
         case .emptyUserID: 7220
-        case .invalidUserID: 7256
+        case .invalidUserID, .reservedUserID: 7256
         case .invalidReceipt: 7103
         case .alreadyOwned: 7102
         case .tryLater, .tooManyRequests: 7110
@@ -80,6 +82,8 @@ package enum SDKError: Error, Hashable, Sendable {
             detail
         case .emptyUserID: "The app user id is empty."
         case .invalidUserID: "Invalid app user id. Use at most 100 characters, none of them NUL."
+        case .reservedUserID:
+            "This app user id names no customer. Use the customer's own id, or none."
         case .alreadyOwned: "Another customer owns this purchase."
         case .wrongMethod: "The path does not accept this method."
         case .noOfferKey: "No In-App Purchase key is configured."

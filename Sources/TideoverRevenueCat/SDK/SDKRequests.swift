@@ -38,7 +38,7 @@ package struct SDKReceipt: Hashable, Sendable {
     package init(_ body: [UInt8], from store: Store) throws(SDKError) {
         guard body.count <= limits.maxBytes else { throw .tryLater("The receipt is too large.") }
         let root = try Self.object(body)
-        user = try root.userID("app_user_id")
+        user = try Self.user(of: root)
         appTransaction = root["app_transaction"]?.string
         attributes = SDKAttributes(inside: root)
         let listed = root["product_ids"]?.elements.compactMap(\.string) ?? []
@@ -71,6 +71,16 @@ package struct SDKReceipt: Hashable, Sendable {
         }
     }
 
+    /// Returns the customer of a receipt. A purchase under an id that names no customer is kept by
+    /// the device, which presents it again once the app has the customer's own id.
+    private static func user(of root: JSONNode) throws(SDKError) -> SDKUserID {
+        do throws(SDKError) {
+            return try root.userID("app_user_id")
+        } catch .reservedUserID {
+            throw .tryLater(SDKError.reservedUserID.message)
+        }
+    }
+
     private static func evidence(_ token: String, from store: Store) throws(SDKError) -> Evidence {
         guard store == .appStore else { return .purchaseToken(token) }
         if token.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 { return .transaction(token) }
@@ -92,7 +102,7 @@ package struct SDKIdentification: Hashable, Sendable {
 
     package init(_ body: [UInt8]) throws(SDKError) {
         let root = try JSONNode.sdkObject(body)
-        former = try root.userID("app_user_id")
+        former = try root.userID("app_user_id", mayBeReserved: true)
         new = try root.userID("new_app_user_id")
     }
 }
@@ -122,8 +132,8 @@ extension JSONNode {
         }
     }
 
-    func userID(_ name: String) throws(SDKError) -> SDKUserID {
+    func userID(_ name: String, mayBeReserved: Bool = false) throws(SDKError) -> SDKUserID {
         guard let text = self[name]?.string else { throw .badRequest("`\(name)` must be a text.") }
-        return try SDKUserID(text)
+        return try SDKUserID(text, mayBeReserved: mayBeReserved)
     }
 }

@@ -7,13 +7,21 @@ package struct SDKUserID: Hashable, Sendable {
     /// The maximum length in characters.
     private static let longest = 100
     private static let anonymousPrefix = "$RCAnonymousID:"
+    /// The texts that an app sends if it has no id. RevenueCat refuses the same ones: all customers
+    /// without an id would be one customer and share their purchases.
+    private static let reserved: Set<String> = [
+        "no_user", "null", "none", "nil", "(null)", "NaN", "unidentified", "undefined", "unknown",
+        "anonymous", "guest", "-1", "0", "[]", "{}", "[object Object]",
+    ]
 
-    package init(_ text: String) throws(SDKError) {
+    /// Reads an id. `mayBeReserved` permits an id that names no customer: a log-in leaves it.
+    package init(_ text: String, mayBeReserved: Bool = false) throws(SDKError) {
         guard !text.isEmpty else { throw .emptyUserID }
         guard text.unicodeScalars.count <= Self.longest, !text.utf8.contains(0),
             // The SDKs do not encode dots, so no path would name such an id.
             text != ".", text != "..", let customer = CustomerID(text)
         else { throw .invalidUserID }
+        guard mayBeReserved || !Self.reserved.contains(text) else { throw .reservedUserID }
         self.customer = customer
     }
 

@@ -133,6 +133,7 @@ import TideoverRevenueCat
             (.notOffered("none"), 404, 7259), (.storeNotServed, 400, 7662),
             (.noOfferKey, 400, 7234), (.unknownRedemption, 400, 7849),
             (.invalidUserID, 400, 7256), (.badRequest("not JSON"), 400, 7226),
+            (.reservedUserID, 400, 7256),
             (.emptyUserID, 400, 7220), (.aliasRefused, 400, 7255), (.noAttributes, 400, 7264),
             (.tooManyRequests(retryAfter: 20), 429, 7110),
         ] as [(SDKError, Int, Int)]
@@ -271,6 +272,21 @@ import TideoverRevenueCat
         for text in ["a\u{0}", String(repeating: "x", count: 101)] {
             #expect(throws: SDKError.invalidUserID) { try SDKUserID(text) }
         }
+    }
+
+    @Test(arguments: ["null", "undefined", "(null)", "guest", "0", "[object Object]"])
+    func `an id that names no customer is refused, and its purchase is kept`(id: String) throws {
+        let refusal = SDKError.reservedUserID
+        #expect(throws: refusal) { try SDKUserID(id) }
+        // A device finishes its purchase after a 4xx.
+        let receipt = Self.receipt(["app_user_id": .string(id), "fetch_token": "a.b.c"])
+        #expect(throws: SDKError.tryLater(refusal.message)) {
+            try SDKReceipt(receipt, from: .appStore)
+        }
+        let into: JSONValue = ["app_user_id": "u_42", "new_app_user_id": .string(id)]
+        #expect(throws: refusal) { try SDKIdentification(into.encoded()) }
+        let outOf: JSONValue = ["app_user_id": .string(id), "new_app_user_id": "u_42"]
+        #expect(try SDKIdentification(outOf.encoded()).former.customer == CustomerID(id))
     }
 
     @Test func `an empty attribute deletes, and a malformed one is named`() throws {
