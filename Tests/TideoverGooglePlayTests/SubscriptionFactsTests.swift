@@ -292,6 +292,14 @@ struct SubscriptionFactsTests {
         #expect(named.accountId == nil)
     }
 
+    @Test(arguments: ["null", "(null)", "<null>", "nil", "undefined", "NaN", "[object Object]"])
+    func `the text of a missing value is no account id`(id: String) throws {
+        let named = try subscription([
+            "externalAccountIdentifiers": ["obfuscatedExternalAccountId": .string(id)]
+        ])
+        #expect(named.accountId == nil)
+    }
+
     @Test func `a purchase outside of the app keeps the previous owner`() throws {
         let returned = try subscription([
             "outOfAppPurchaseContext": [
