@@ -88,7 +88,8 @@ extension Finding {
                 .problem,
                 detail,
                 advice: "Compare appStore.issuerId, keyId, bundleId and privateKeyFile with App "
-                    + "Store Connect, Users and Access, Integrations, In-App Purchase."
+                    + "Store Connect, Users and Access, Integrations, In-App Purchase. If the "
+                    + "sandbox accepts the key, wait for the app's first release."
             )
         case .unsigned:
             return Finding(

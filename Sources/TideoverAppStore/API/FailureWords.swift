@@ -61,7 +61,8 @@ extension AppStoreSkew: CustomStringConvertible {
         guard explainsRefusal else {
             return refusal
                 + "The clocks are \(seconds) s apart, which is not the cause: check the key, "
-                + "its id, the issuer id, the bundle id, and whether the key was revoked."
+                + "its id, the issuer id, the bundle id, and whether the key was revoked. "
+                + "Production also refuses every token of an app that was never released."
         }
         let direction = ahead > .zero ? "behind" : "ahead of"
         return refusal + "Our clock is \(seconds) s \(direction) the store's, so that a valid "
