@@ -105,7 +105,7 @@ test("an attempt ends with its timeout, also while the body arrives", async () =
 
 test("an id that no URL can contain is refused before anything is sent", async () => {
   const { api, requests, pauses } = client(() => reply(200, snapshot()));
-  for (const id of [".", "..", ""]) {
+  for (const id of [".", "..", "", undefined, null]) {
     for (const ask of [
       () => api.snapshot(id), () => api.reconcile(id, { nothing: true }), () => api.timeline(id),
       () => api.explain(id), () => api.reportPrompt(id, { id: "p", kind: "soft" }),

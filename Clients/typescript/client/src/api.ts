@@ -140,9 +140,10 @@ export class TideoverAPI {
   }
 
   /** The URL of a customer. `fetch` and proxies resolve a segment of dots, also if it is encoded, so
-   * that the request would concern something else. */
+   * that the request would concern something else. JavaScript can pass no id, which would be encoded
+   * as the text `undefined`: one customer for all users who are not signed in. */
   private customer(id: string, path = "", values: Record<string, string | undefined> = {}): string {
-    if (id === "" || id === "." || id === "..") throw TideoverError.badCustomer();
+    if (id == null || id === "" || id === "." || id === "..") throw TideoverError.badCustomer();
     const parameters = query({ environment: this.environment, ...values });
     return `${this.base}/customers/${encodeURIComponent(id)}${path}${parameters}`;
   }

@@ -28,7 +28,7 @@ export class TideoverError extends Error {
   }
 
   static badCustomer(): TideoverError {
-    return new TideoverError("bad-customer", "A customer's id cannot be empty, '.' or '..'.", 400);
+    return new TideoverError("bad-customer", "A customer's id cannot be missing, empty, '.' or '..'.", 400);
   }
 
   static signedOut(): TideoverError {
