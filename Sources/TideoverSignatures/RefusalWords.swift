@@ -115,6 +115,8 @@ extension SignatureRefusal: CustomStringConvertible {
             "The header has no certificate chain (x5c)"
         case .malformedChain:
             "The certificate chain (x5c) is not an array of strings"
+        case .chainLength(1):
+            "The certificate chain has 1 certificate instead of 3, as in Xcode's test store"
         case .chainLength(let count):
             "The certificate chain has \(count) certificates instead of 3"
         case .certificateTooLarge(let position, let count):

@@ -33,6 +33,18 @@ struct RefusalWordsTests {
         )
     }
 
+    @Test func `a chain of one certificate is explained by Xcode's test store`() {
+        #expect(
+            SignatureRefusal.chainLength(1).description
+                == "The certificate chain has 1 certificate instead of 3, "
+                + "as in Xcode's test store"
+        )
+        #expect(
+            SignatureRefusal.chainLength(2).description
+                == "The certificate chain has 2 certificates instead of 3"
+        )
+    }
+
     @Test func `header content cannot break a line or fill a log`() {
         let hostile = "none\r\n\u{1B}[31m\"\u{202E}" + String(repeating: "x", count: 10_000)
         let sentence = SignatureRefusal.algorithm(found: hostile).description

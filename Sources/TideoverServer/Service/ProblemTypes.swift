@@ -146,7 +146,7 @@ extension ProblemType {
             status: 401,
             title: "The signature is not valid.",
             meaning: "There are not exactly three certificates.",
-            action: "Check who sends this; the App Store sends three."
+            action: "Check who sends this: the App Store sends three, Xcode's test store one."
         ),
         ProblemType(
             "certificate-too-large",
