@@ -390,14 +390,25 @@ import TideoverJSON
         #expect(try FakeStore.read(payload).notes == [.familyShared])
     }
 
-    @Test func `an unknown ownership sets no owner`() throws {
+    @Test func `an assigned seat counts as shared`() throws {
         let payload = FakeStore.notification(
             "DID_RENEW",
             transaction: FakeStore.transaction(["inAppOwnershipType": "ASSIGNED"])
         )
         let facts = try FakeStore.facts(payload)
+        #expect(facts.kinds == ["term", "outlook", "condition"])
+        #expect(facts.allSatisfy { $0.lineage.ownership == .familyShared })
+        #expect(try FakeStore.read(payload).notes == [.assigned])
+    }
+
+    @Test func `an unknown ownership sets no owner`() throws {
+        let payload = FakeStore.notification(
+            "DID_RENEW",
+            transaction: FakeStore.transaction(["inAppOwnershipType": "BORROWED"])
+        )
+        let facts = try FakeStore.facts(payload)
         #expect(facts.kinds == ["unrecognised"])
-        #expect(try FakeStore.read(payload).notes == [.unknownOwnership("ASSIGNED")])
+        #expect(try FakeStore.read(payload).notes == [.unknownOwnership("BORROWED")])
     }
 
     // MARK: Revocations
@@ -413,6 +424,7 @@ import TideoverJSON
             (["revocationReason": 0], "REFUND", .refund),
             (["revocationReason": 0], "REVOKE", .familyAccessRemoved),
             (["inAppOwnershipType": "FAMILY_SHARED"], "REFUND", .familyAccessRemoved),
+            (["inAppOwnershipType": "ASSIGNED"], "REVOKE", .assignmentRemoved),
             ([:], "DID_RENEW", .refund),
         ] as [(JSONObject, String, Revocation.Cause)]
     )

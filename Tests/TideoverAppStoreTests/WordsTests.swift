@@ -72,8 +72,8 @@ import TideoverJSON
             .incompleteTransaction(missing: ["type"]),
             .incompleteRenewalInfo(missing: ["signedDate"]),
             .renewalInfoAlone, .nothingTakenBack("REFUND"), .upgradedAway, .familyShared,
-            .extensionSummary(succeeded: 1, failed: nil), .externalPurchaseToken, .consentRescinded,
-            .appTransaction,
+            .assigned, .extensionSummary(succeeded: 1, failed: nil), .externalPurchaseToken,
+            .consentRescinded, .appTransaction,
         ] as [AppStoreNote]
     )
     func `a note is one sentence`(note: AppStoreNote) {

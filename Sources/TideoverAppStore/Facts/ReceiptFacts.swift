@@ -76,9 +76,9 @@ extension Message {
         if let word = purchases.lazy.compactMap(\.unknownOwnership).first {
             notes.append(.unknownOwnership(word))
         }
-        if purchases.contains(where: { $0.ownership == .familyShared }) {
-            notes.append(.familyShared)
-        }
+        let owners = purchases.map(\.inAppOwnershipType?.known)
+        if owners.contains(.familyShared) { notes.append(.familyShared) }
+        if owners.contains(.assigned) { notes.append(.assigned) }
         if purchases.contains(where: { $0.isUpgradedAway(among: purchases) }) {
             notes.append(.upgradedAway)
         }
@@ -177,11 +177,13 @@ extension AppStoreReceiptPurchase {
     /// Returns the revocation of a term. A cancellation date that an upgrade sets is not a refund.
     func revocation(of term: Term) -> Revocation? {
         guard term.isRevoked, let cancellationDate else { return nil }
-        return Revocation(
-            term: term.key,
-            date: cancellationDate,
-            cause: ownership == .familyShared ? .familyAccessRemoved : .refund
-        )
+        let cause: Revocation.Cause =
+            switch inAppOwnershipType?.known {
+            case .familyShared: .familyAccessRemoved
+            case .assigned: .assignmentRemoved
+            case .purchased, nil: .refund
+            }
+        return Revocation(term: term.key, date: cancellationDate, cause: cause)
     }
 
     /// The values that this version does not know.

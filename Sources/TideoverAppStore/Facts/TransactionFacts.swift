@@ -94,6 +94,7 @@ extension AppStoreTransaction {
         announcedBy type: AppStoreNotification.NotificationType?
     ) -> Revocation.Cause {
         guard let revocationType else {
+            if inAppOwnershipType?.known == .assigned { return .assignmentRemoved }
             let isFamily = ownership == .familyShared || type == .revoke
             return isFamily ? .familyAccessRemoved : .refund
         }
@@ -114,7 +115,11 @@ extension AppStoreTransaction {
         if ownership == nil, let word = inAppOwnershipType {
             notes.append(.unknownOwnership(word.raw))
         }
-        if ownership == .familyShared { notes.append(.familyShared) }
+        switch inAppOwnershipType?.known {
+        case .familyShared: notes.append(.familyShared)
+        case .assigned: notes.append(.assigned)
+        case .purchased, nil: break
+        }
         if revocationDate != nil, isUpgraded == true { notes.append(.upgradedAway) }
         if let type, type == .refund || type == .revoke, !isRevoked {
             notes.append(.nothingTakenBack(type.rawValue))
@@ -140,7 +145,8 @@ extension AppStoreTransaction {
 
 extension Ownership {
     /// Defaults to the purchaser if the store states no ownership; nil for a value that this
-    /// version does not know.
+    /// version does not know. An assigned seat counts as shared: it gives access, and the customer
+    /// neither paid for it nor manages it.
     init?(_ type: OpenEnum<AppStoreTransaction.OwnershipType>?) {
         guard let type else {
             self = .purchased
@@ -148,7 +154,7 @@ extension Ownership {
         }
         switch type.known {
         case .purchased: self = .purchased
-        case .familyShared: self = .familyShared
+        case .familyShared, .assigned: self = .familyShared
         case nil: return nil
         }
     }

@@ -67,6 +67,8 @@ package enum AppStoreNote: Hashable, Sendable {
     case upgradedAway
     /// The purchase belongs to another member of the family.
     case familyShared
+    /// The purchase is a seat of a group's or an organization's purchase.
+    case assigned
     /// A mass extension of renewal dates has finished.
     case extensionSummary(succeeded: Int64?, failed: Int64?)
     /// A token for purchases outside the store.

@@ -125,6 +125,7 @@ extension AppStoreNote: CustomStringConvertible {
         case .upgradedAway:
             "The transaction was replaced by an upgrade; its revocation date is not a refund."
         case .familyShared: "The purchase is shared by another member of the family."
+        case .assigned: "The purchase is a seat that a group or an organization assigned."
         case .extensionSummary(let succeeded, let failed):
             "Renewal dates were extended: \(count(succeeded)) succeeded, \(count(failed)) failed."
         case .externalPurchaseToken: "A token for purchases outside the App Store."

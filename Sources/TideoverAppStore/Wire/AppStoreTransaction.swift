@@ -75,6 +75,8 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package enum OwnershipType: String, Hashable, Sendable, CaseIterable {
         case purchased = "PURCHASED"
         case familyShared = "FAMILY_SHARED"
+        /// A group's purchaser or an organization gave the customer a seat.
+        case assigned = "ASSIGNED"
     }
 
     /// The reason for a refund.

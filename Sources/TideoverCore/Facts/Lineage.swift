@@ -13,7 +13,9 @@ public enum Environment: String, Hashable, Sendable, CaseIterable {
 
 /// How the customer obtained a purchase.
 public enum Ownership: String, Hashable, Sendable, CaseIterable {
-    case purchased, familyShared
+    case purchased
+    /// Shared by a family member, or a seat that a group or an organization assigned.
+    case familyShared
 }
 
 /// One store relation in one environment. For the App Store it is an `originalTransactionId` with
