@@ -2,30 +2,24 @@ import TideoverCore
 import TideoverStorage
 
 /// Reads attributes of customers through one connection.
-final class AttributeQueries {
-    private let ofCustomer: Statement
-
-    init(_ connection: Connection) throws(StorageError) {
-        ofCustomer = try Statement(CommonSQL.attributesOf, on: connection)
-    }
+struct AttributeQueries {
+    let statements: Statements
 
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try ofCustomer.all(in: customer.scope, .text(customer.customer.text)) { $0.attribute }
+        try statements[CommonSQL.attributesOf].all(
+            in: customer.scope,
+            .text(customer.customer.text)
+        ) { $0.attribute }
     }
 }
 
 /// Stores attributes of customers through the writing connection.
-final class AttributeLedger {
-    private let queries: AttributeQueries
-    private let putAttribute: Statement
-
-    init(_ connection: Connection) throws(StorageError) {
-        queries = try AttributeQueries(connection)
-        putAttribute = try Statement(CommonSQL.putAttribute, on: connection)
-    }
+struct AttributeLedger {
+    let statements: Statements
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
-        let (kept, left) = order.divided(after: try queries.attributes(of: order.customer))
+        let stored = try AttributeQueries(statements: statements).attributes(of: order.customer)
+        let (kept, left) = order.divided(after: stored)
         for attribute in kept { try put(attribute, of: order.customer, at: order.now) }
         return left
     }
@@ -37,7 +31,7 @@ final class AttributeLedger {
         of customer: CustomerKey,
         at now: Instant
     ) throws(StorageError) -> Bool {
-        let count = try putAttribute.run(
+        let count = try statements[CommonSQL.putAttribute].run(
             in: customer.scope,
             .text(customer.customer.text),
             .text(attribute.name),

@@ -2,49 +2,15 @@ import TideoverCore
 import TideoverStorage
 
 /// Reads customers and lineages through one connection.
-final class CustomerQueries {
-    private let rows: StoredRowReader
-    private let facts: Statement
-    private let movedFacts: Statement
-    private let owners: Statement
-    private let lineagesOwned: Statement
-    private let firstLineagesOwned: Statement
-    private let lineagesUnsettled: Statement
-    private let settledLineages: Statement
-    private let settledKeys: Statement
-    private let answer: Statement
-    private let told: Statement
-    private let openDrift: Statement
-    private let driftOf: Statement
-    private let driftAfter: Statement
-    private let promptsOf: Statement
-    private let primary: Statement
-    private let aliases: Statement
-    private let listed: Statement
-    private let byEmail: Statement
+struct CustomerQueries {
+    private let statements: Statements
     private let used: UsedTables
+    private let rows: StoredRowReader
 
-    init(_ connection: Connection, _ used: UsedTables = UsedTables()) throws(StorageError) {
+    init(_ statements: Statements, _ used: UsedTables = UsedTables()) {
+        self.statements = statements
         self.used = used
-        rows = connection.rows
-        facts = try Statement(SQL.facts, on: connection)
-        movedFacts = try Statement(SQL.movedFacts, on: connection)
-        owners = try Statement(SQL.owners, on: connection)
-        lineagesOwned = try Statement(SQL.lineagesOwned, on: connection)
-        firstLineagesOwned = try Statement(SQL.firstLineagesOwned, on: connection)
-        lineagesUnsettled = try Statement(SQL.lineagesUnsettled, on: connection)
-        settledLineages = try Statement(SQL.settledLineages, on: connection)
-        settledKeys = try Statement(SQL.settledKeys, on: connection)
-        answer = try Statement(CommonSQL.customer, on: connection)
-        told = try Statement(CommonSQL.told, on: connection)
-        openDrift = try Statement(CommonSQL.openDrift, on: connection)
-        driftOf = try Statement(CommonSQL.driftOf, on: connection)
-        driftAfter = try Statement(CommonSQL.driftAfter, on: connection)
-        promptsOf = try Statement(SQL.promptsOf, on: connection)
-        primary = try Statement(SQL.primary, on: connection)
-        aliases = try Statement(SQL.aliases, on: connection)
-        listed = try Statement(SQL.customerIDs, on: connection)
-        byEmail = try Statement(SQL.customersByEmail, on: connection)
+        rows = statements.rows
     }
 
     // MARK: Ids
@@ -52,7 +18,7 @@ final class CustomerQueries {
     /// Returns the key of the customer's answer; an alias resolves to its customer.
     func primary(of key: CustomerKey) throws(StorageError) -> CustomerKey {
         guard used.alias else { return key }
-        let found = try primary.first(
+        let found = try statements[SQL.primary].first(
             in: key.scope,
             .text(key.customer.text)
         ) { row throws(StorageError) in try rows.customer(row.text(0)) }
@@ -69,7 +35,7 @@ final class CustomerQueries {
         primary: CustomerKey
     ) throws(StorageError) -> CustomerIdentity {
         guard used.alias else { return CustomerIdentity(key.customer, aliases: []) }
-        let aliases = try aliases.all(
+        let aliases = try statements[SQL.aliases].all(
             in: primary.scope,
             .text(primary.customer.text),
             read: rows.alias
@@ -85,7 +51,7 @@ final class CustomerQueries {
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
         // The range includes `after`, so that one bound serves the index. One extra row is read.
-        let found = try listed.all(
+        let found = try statements[SQL.customerIDs].all(
             in: scope,
             .text([prefix, after ?? ""].max { $0.utf8.lexicographicallyPrecedes($1.utf8) } ?? ""),
             .text(prefix + "\u{10FFFF}"),
@@ -101,7 +67,7 @@ final class CustomerQueries {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [ListedCustomer] {
-        try byEmail.all(
+        try statements[SQL.customersByEmail].all(
             in: scope,
             .text(email.folded),
             .text(after ?? ""),
@@ -114,7 +80,8 @@ final class CustomerQueries {
 
     /// Returns the customer's row; an alias resolves to its customer.
     func row(of key: CustomerKey) throws(StorageError) -> CustomerRow? {
-        try answer.first(in: key.scope, .text(key.customer.text)) { row throws(StorageError) in
+        try statements[CommonSQL.customer].first(in: key.scope, .text(key.customer.text)) {
+            row throws(StorageError) in
             try rows.answer(row, in: key.scope)
         }
     }
@@ -209,7 +176,7 @@ final class CustomerQueries {
         guard used.prompt else { return prompts.sorted { $0.shownAt > $1.shownAt } }
         let known = Set(prompts.map(\.id))
         for id in outline.identity.all {
-            prompts += try promptsOf.all(
+            prompts += try statements[SQL.promptsOf].all(
                 in: outline.key.scope,
                 .text(id.text),
                 .integer(Self.mostPrompts),
@@ -223,7 +190,7 @@ final class CustomerQueries {
     func marked(of key: CustomerKey, under fingerprint: String) throws(StorageError) -> Set<String>
     {
         Set(
-            try settledKeys.all(
+            try statements[SQL.settledKeys].all(
                 in: key.scope,
                 .text(key.customer.text),
                 .text(fingerprint)
@@ -235,18 +202,27 @@ final class CustomerQueries {
 
     func openDrift(of key: CustomerKey) throws(StorageError) -> [Drift] {
         guard used.drift else { return [] }
-        return try openDrift.all(in: key.scope, .text(key.customer.text), read: rows.drift)
+        return try statements[CommonSQL.openDrift].all(
+            in: key.scope,
+            .text(key.customer.text),
+            read: rows.drift
+        )
     }
 
     /// Returns the customer's drift; an alias resolves to its customer.
     func drift(of key: CustomerKey, limit: Int) throws(StorageError) -> [Drift] {
         let key = try primary(of: key)
         let customer = SQLValue.text(key.customer.text)
-        return try driftOf.all(in: key.scope, customer, .limit(limit), read: rows.drift)
+        return try statements[CommonSQL.driftOf].all(
+            in: key.scope,
+            customer,
+            .limit(limit),
+            read: rows.drift
+        )
     }
 
     func drift(in scope: AppScope, after: Drift?, limit: Int) throws(StorageError) -> [Drift] {
-        try driftAfter.all(
+        try statements[CommonSQL.driftAfter].all(
             in: scope,
             .text(after?.customer.text ?? ""),
             .text(after?.id ?? ""),
@@ -277,7 +253,7 @@ final class CustomerQueries {
         guard let answer, identity.customer == identity.primary else { return nil }
         let earliest = min(answer.derivedAt, answer.validUntil ?? answer.derivedAt)
         let until = min(earliest, now - Milliseconds(1))
-        let found = try settledLineages.first(
+        let found = try statements[SQL.settledLineages].first(
             in: key.scope,
             .text(identity.primary.text),
             .text(answer.fingerprint),
@@ -301,7 +277,7 @@ final class CustomerQueries {
         _ key: CustomerKey
     ) throws(StorageError) -> [String]? {
         guard identity.aliases.isEmpty else { return nil }
-        let first = try firstLineagesOwned.all(
+        let first = try statements[SQL.firstLineagesOwned].all(
             in: key.scope,
             .text(identity.primary.text)
         ) { $0.text(0) }
@@ -316,7 +292,7 @@ final class CustomerQueries {
     ) throws(StorageError) -> [String] {
         var owned: [String] = []
         if let settled {
-            owned = try lineagesUnsettled.all(
+            owned = try statements[SQL.lineagesUnsettled].all(
                 in: key.scope,
                 .text(identity.primary.text),
                 .text(settled.fingerprint),
@@ -325,14 +301,16 @@ final class CustomerQueries {
             ) { $0.text(0) }
         }
         for id in settled == nil ? identity.all : identity.aliases.map(\.alias) {
-            owned += try lineagesOwned.all(in: key.scope, .text(id.text)) { $0.text(0) }
+            owned += try statements[SQL.lineagesOwned].all(in: key.scope, .text(id.text)) {
+                $0.text(0)
+            }
         }
         guard !identity.aliases.isEmpty else { return owned }
         return Set(owned).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
     private func deliveredEvents(of key: CustomerKey) throws(StorageError) -> [String] {
-        try told.all(in: key.scope, .text(key.customer.text)) { $0.text(0) }
+        try statements[CommonSQL.told].all(in: key.scope, .text(key.customer.text)) { $0.text(0) }
     }
 
     func owners(of lineage: String, in scope: AppScope) throws(StorageError) -> [OwnershipEntry] {
@@ -345,7 +323,7 @@ final class CustomerQueries {
         in scope: AppScope
     ) throws(StorageError) -> (owners: [OwnershipEntry], isSettled: Bool) {
         var isSettled = false
-        let owners = try owners.all(in: scope, .text(lineage)) {
+        let owners = try statements[SQL.owners].all(in: scope, .text(lineage)) {
             row throws(StorageError) in
             if row.integer(1) == 1 { isSettled = true }
             return try rows.readable { try OwnershipEntry(stored: row.bytes(0)) }
@@ -394,7 +372,7 @@ final class CustomerQueries {
         in scope: AppScope,
         known: [FactRow] = []
     ) throws(StorageError) -> [Fact] {
-        let statement = used.earlierFacts ? facts : movedFacts
+        let statement = try statements[used.earlierFacts ? SQL.facts : SQL.movedFacts]
         var reader = StoredFactReader()
         return try statement.all(in: scope, .text(lineage)) {
             row throws(StorageError) in

@@ -170,7 +170,7 @@ final class LargeCommits: Sendable {
                 access: .readOnly,
                 busyTimeout: options.readerPatience
             )
-            customers = try CustomerQueries(connection)
+            customers = CustomerQueries(Statements(connection))
         }
 
         /// Adds a derivation to a plan. Unreadable data was removed meanwhile, or the last attempt

@@ -4,31 +4,9 @@ import TideoverStorage
 /// Reads through one connection that cannot write.
 final class ReadSession: StorageReader {
     let connection: Connection
-    private let begin: Statement
-    private let commit: Statement
+    private let statements: Statements
     private let customers: CustomerQueries
-    private let keyQueries: KeyQueries
-    private let evidence: Statement
-    private let evidenceAfter: Statement
-    private let evidenceKeyed: Statement
-    private let lineageAfter: Statement
-    private let named: Statement
-    private let bookmark: Statement
-    private let bookmarks: Statement
-    private let header: Statement
-    private let outbox: Statement
-    private let latestEvents: Statement
-    private let tallies: Statement
-    private let audit: Statement
-    private let auditOf: Statement
-    private let unclaimed: Statement
-    private let unclaimedCount: Statement
-    private let dueCount: Statement
-    private let nextDue: Statement
-    private let policyVersions: Statement
-    private let recordQueries: RecordQueries
     private let webhookQueries: WebhookQueries
-    private let attributeQueries: AttributeQueries
     private let figuresQueries: FiguresQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
@@ -41,32 +19,10 @@ final class ReadSession: StorageReader {
             PRAGMA trusted_schema = OFF;
             """
         )
-        begin = try Statement(SQL.beginReading, on: connection)
-        commit = try Statement(CommonSQL.commit, on: connection)
-        customers = try CustomerQueries(connection)
-        keyQueries = try KeyQueries(connection)
-        evidence = try Statement(SQL.evidence, on: connection)
-        evidenceAfter = try Statement(CommonSQL.evidenceAfter, on: connection)
-        evidenceKeyed = try Statement(CommonSQL.evidenceKeyed, on: connection)
-        lineageAfter = try Statement(SQL.lineageAfter, on: connection)
-        named = try Statement(CommonSQL.named, on: connection)
-        bookmark = try Statement(CommonSQL.bookmark, on: connection)
-        bookmarks = try Statement(CommonSQL.bookmarks, on: connection)
-        header = try Statement(CommonSQL.header, on: connection)
-        outbox = try Statement(SQL.outbox, on: connection)
-        latestEvents = try Statement(SQL.latestEvents, on: connection)
-        tallies = try Statement(CommonSQL.tallies, on: connection)
-        audit = try Statement(CommonSQL.audit, on: connection)
-        auditOf = try Statement(SQL.auditOf, on: connection)
-        unclaimed = try Statement(CommonSQL.unclaimed, on: connection)
-        unclaimedCount = try Statement(SQL.unclaimedCount, on: connection)
-        dueCount = try Statement(CommonSQL.dueCount, on: connection)
-        nextDue = try Statement(CommonSQL.nextDue, on: connection)
-        policyVersions = try Statement(CommonSQL.policyVersions, on: connection)
-        recordQueries = try RecordQueries(connection)
-        webhookQueries = try WebhookQueries(connection)
-        attributeQueries = try AttributeQueries(connection)
-        figuresQueries = try FiguresQueries(connection)
+        statements = Statements(connection)
+        customers = CustomerQueries(statements)
+        webhookQueries = WebhookQueries(statements: statements)
+        figuresQueries = FiguresQueries(statements: statements)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -86,7 +42,7 @@ final class ReadSession: StorageReader {
     }
 
     func evidence(_ id: EvidenceID, app: String) throws(StorageError) -> Evidence? {
-        try evidence.first(.text(app), .text(id.hex)) { row throws(StorageError) in
+        try statements[SQL.evidence].first(.text(app), .text(id.hex)) { row throws(StorageError) in
             try piece(row, id)
         }
     }
@@ -96,7 +52,7 @@ final class ReadSession: StorageReader {
         after: EvidenceID?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try evidenceAfter.all(
+        try statements[CommonSQL.evidenceAfter].all(
             .text(scope.app),
             .text(after?.hex ?? ""),
             .text(scope.environment.rawValue),
@@ -112,7 +68,7 @@ final class ReadSession: StorageReader {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [Evidence] {
-        try evidenceKeyed.all(
+        try statements[CommonSQL.evidenceKeyed].all(
             in: scope,
             .text(after ?? prefix),
             .text(prefix.behindPrefix),
@@ -144,7 +100,7 @@ final class ReadSession: StorageReader {
         var lineageRecords: [LineageRecord] = []
         var key = after ?? ""
         while lineageRecords.count < limit,
-            let next = try lineageAfter.first(
+            let next = try statements[SQL.lineageAfter].first(
                 in: scope,
                 .text(key),
                 read: { $0.text(0) }
@@ -163,7 +119,7 @@ final class ReadSession: StorageReader {
         app: String,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        let found = try named.all(
+        let found = try statements[CommonSQL.named].all(
             .text(app),
             .text(name.kind),
             .text(name.text),
@@ -203,11 +159,16 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [AuditRecord] {
         let (after, most) = (after?.description ?? "", Int64(max(0, limit)))
         guard let customer else {
-            return try audit.all(.text(app), .text(after), .integer(most), read: rows.auditRecord)
+            return try statements[CommonSQL.audit].all(
+                .text(app),
+                .text(after),
+                .integer(most),
+                read: rows.auditRecord
+            )
         }
         var found: [EventID: AuditRecord] = [:]
         for id in try customers.identity(of: customer).all {
-            let lines = try auditOf.all(
+            let lines = try statements[SQL.auditOf].all(
                 .text(app),
                 .text(customer.environment.rawValue),
                 .text(id.text),
@@ -225,7 +186,11 @@ final class ReadSession: StorageReader {
         after: String?,
         limit: Int
     ) throws(StorageError) -> [LineageRecord] {
-        let found = try unclaimed.all(in: scope, .text(after ?? ""), .limit(limit)) { $0.text(0) }
+        let found = try statements[CommonSQL.unclaimed].all(
+            in: scope,
+            .text(after ?? ""),
+            .limit(limit)
+        ) { $0.text(0) }
         return try found.map { lineage throws(StorageError) in
             try customers.storedLineageRecord(lineage, in: scope)
         }
@@ -253,7 +218,8 @@ final class ReadSession: StorageReader {
         in scope: AppScope,
         limit: Int
     ) throws(StorageError) -> Int {
-        try unclaimedCount.first(in: scope, .limit(limit)) { Int($0.integer(0)) } ?? 0
+        try statements[SQL.unclaimedCount].first(in: scope, .limit(limit)) { Int($0.integer(0)) }
+            ?? 0
     }
 
     func records(
@@ -263,7 +229,11 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> RecordPage {
         var place = place
         while true {
-            let found = try recordQueries.page(in: scope, from: place, limit: limit) {
+            let found = try RecordQueries(statements: statements).page(
+                in: scope,
+                from: place,
+                limit: limit
+            ) {
                 row throws(StorageError) in
                 try piece(row, EvidenceID(hex: row.text(5)))
             }
@@ -274,14 +244,14 @@ final class ReadSession: StorageReader {
     }
 
     func bookmark(_ key: BookmarkKey) throws(StorageError) -> [UInt8]? {
-        try bookmark.first(in: key.scope, .text(key.name)) { $0.bytes(0) }
+        try statements[CommonSQL.bookmark].first(in: key.scope, .text(key.name)) { $0.bytes(0) }
     }
 
     func bookmarks(
         in scope: AppScope,
         prefix: String
     ) throws(StorageError) -> [String: [UInt8]] {
-        let found = try bookmarks.all(
+        let found = try statements[CommonSQL.bookmarks].all(
             in: scope,
             .text(prefix),
             .text(prefix.behindPrefix)
@@ -294,7 +264,7 @@ final class ReadSession: StorageReader {
         after: EventID?,
         limit: Int
     ) throws(StorageError) -> [OutboxEvent] {
-        try outbox.all(
+        try statements[SQL.outbox].all(
             .text(app),
             .text(after?.description ?? ""),
             .limit(limit)
@@ -302,7 +272,7 @@ final class ReadSession: StorageReader {
     }
 
     func latestEvents(app: String, limit: Int) throws(StorageError) -> [OutboxEvent] {
-        try latestEvents.all(.text(app), .limit(limit)) {
+        try statements[SQL.latestEvents].all(.text(app), .limit(limit)) {
             row throws(StorageError) in try rows.event(row, of: app)
         }.reversed()
     }
@@ -312,8 +282,14 @@ final class ReadSession: StorageReader {
         now: Instant,
         limit: Int
     ) throws(StorageError) -> DueReading {
-        let next = try nextDue.first(in: scope, .instant(now)) { $0.optionalInstant(0) }
-        let found = try dueCount.first(in: scope, .instant(now), .limit(limit)) {
+        let next = try statements[CommonSQL.nextDue].first(in: scope, .instant(now)) {
+            $0.optionalInstant(0)
+        }
+        let found = try statements[CommonSQL.dueCount].first(
+            in: scope,
+            .instant(now),
+            .limit(limit)
+        ) {
             DueReading(
                 count: Int($0.integer(0)),
                 oldest: $0.optionalInstant(1),
@@ -324,18 +300,20 @@ final class ReadSession: StorageReader {
     }
 
     func counts(app: String) throws(StorageError) -> [Tally: Int64] {
-        let found = try tallies.all(.text(app), read: rows.tally)
+        let found = try statements[CommonSQL.tallies].all(.text(app), read: rows.tally)
         // Names that differ only in the encoding of their accents are merged.
         return Dictionary(found, uniquingKeysWith: +)
     }
 
-    func keys() throws(StorageError) -> [KeyRecord] { try keyQueries.keys() }
+    func keys() throws(StorageError) -> [KeyRecord] {
+        try KeyQueries(statements: statements).keys()
+    }
 
     /// Nil: the lock of the file keeps other processes out.
     func sharedChanges() -> SharedChanges? { nil }
 
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try attributeQueries.attributes(of: customer)
+        try AttributeQueries(statements: statements).attributes(of: customer)
     }
 
     func figures(
@@ -378,7 +356,7 @@ final class ReadSession: StorageReader {
     func policyVersions(
         in scope: AppScope
     ) throws(StorageError) -> [PolicyVersion] {
-        try policyVersions.all(in: scope) {
+        try statements[CommonSQL.policyVersions].all(in: scope) {
             $0.policyVersion
         }
     }
@@ -399,10 +377,10 @@ final class ReadSession: StorageReader {
     func atOneInstant<Answer>(
         _ questions: (any StorageReader) throws(StorageError) -> Answer
     ) throws(StorageError) -> Answer {
-        try begin.run()
+        try statements[SQL.beginReading].run()
         do {
             let answer = try questions(self)
-            try commit.run()
+            try statements[CommonSQL.commit].run()
             return answer
         } catch {
             if connection.isInTransaction { try? connection.execute(CommonSQL.rollBack) }
@@ -434,10 +412,12 @@ final class ReadSession: StorageReader {
     ) throws(StorageError) -> [HeaderFingerprint: [UInt8]] {
         var texts: [HeaderFingerprint: [UInt8]] = [:]
         for fingerprint in fingerprints {
-            texts[fingerprint] = try header.first(.bytes(fingerprint.bytes)) { $0.bytes(0) }
+            texts[fingerprint] = try statements[CommonSQL.header].first(.bytes(fingerprint.bytes)) {
+                $0.bytes(0)
+            }
         }
         return texts
     }
 
-    private var rows: StoredRowReader { connection.rows }
+    private var rows: StoredRowReader { statements.rows }
 }

@@ -8,40 +8,10 @@ struct Restoration {
 }
 
 /// Imports records of another storage through the writing connection.
-final class RecordImporter {
-    private let customers: CustomerQueries
-    private let rows: RowWriter
-    private let attributes: AttributeLedger
-    private let idle: Statement
-    private let unidleProof: Statement
-    private let hasDrift: Statement
-    private let insertEvent: Statement
-    private let insertBookmark: Statement
-    private let raiseBookmark: Statement
-    private let insertPolicy: Statement
-    private let policyFingerprint: Statement
-    private let insertCustomer: Statement
-    private let outdateCustomer: Statement
-
-    init(
-        _ connection: Connection,
-        _ customers: CustomerQueries,
-        _ rows: RowWriter
-    ) throws(StorageError) {
-        self.customers = customers
-        self.rows = rows
-        attributes = try AttributeLedger(connection)
-        idle = try Statement(SQL.idle, on: connection)
-        unidleProof = try Statement(SQL.unidleProof, on: connection)
-        hasDrift = try Statement(CommonSQL.hasDrift, on: connection)
-        insertEvent = try Statement(SQL.restoreEvent, on: connection)
-        insertBookmark = try Statement(CommonSQL.restoreBookmark, on: connection)
-        raiseBookmark = try Statement(CommonSQL.raiseBookmark, on: connection)
-        insertPolicy = try Statement(CommonSQL.restorePolicy, on: connection)
-        policyFingerprint = try Statement(CommonSQL.policyFingerprint, on: connection)
-        insertCustomer = try Statement(SQL.restoreCustomer, on: connection)
-        outdateCustomer = try Statement(SQL.outdateCustomer, on: connection)
-    }
+struct RecordImporter {
+    let statements: Statements
+    let customers: CustomerQueries
+    let rows: RowWriter
 
     func restore(_ row: RestoredRow, _ place: Restoration) throws(StorageError) -> Restored {
         switch row.record {
@@ -59,7 +29,11 @@ final class RecordImporter {
         case .alias(let alias): return try restore(alias, place)
         case .attribute(let record):
             let customer = place.scope.key(record.customer)
-            return try attributes.put(record.attribute, of: customer, at: place.now)
+            return try AttributeLedger(statements: statements).put(
+                record.attribute,
+                of: customer,
+                at: place.now
+            )
                 ? .added : .known
         case .prompt(let record): return try restore(record, place)
         case .drift(let drift): return try restore(drift, place)
@@ -81,7 +55,7 @@ final class RecordImporter {
     ) throws(StorageError) -> Restored {
         guard try rows.insert(row, in: place.scope) else { return .known }
         if let mark {
-            try idle.run(
+            try statements[SQL.idle].run(
                 in: place.scope,
                 .text(row.evidence.dedupeKey),
                 .instant(mark.since),
@@ -100,7 +74,7 @@ final class RecordImporter {
         let lineage = row.fact.lineage.key
         guard try rows.insert(row, in: place.scope) else { return .known }
         if !keepsMarks {
-            try unidleProof.run(
+            try statements[SQL.unidleProof].run(
                 .text(place.scope.app),
                 .text(row.fact.evidence.hex),
                 .text(place.scope.environment.rawValue)
@@ -164,7 +138,9 @@ final class RecordImporter {
         _ record: BookmarkRecord,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let statement = record.name == RemovedEvents.name ? raiseBookmark : insertBookmark
+        let statement = try statements[
+            record.name == RemovedEvents.name ? CommonSQL.raiseBookmark : CommonSQL.restoreBookmark
+        ]
         let inserted = try statement.run(in: place.scope, .text(record.name), .utf8(record.form))
         return inserted == 1 ? .added : .known
     }
@@ -173,7 +149,7 @@ final class RecordImporter {
         _ version: PolicyVersion,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let inserted = try insertPolicy.run(
+        let inserted = try statements[CommonSQL.restorePolicy].run(
             in: place.scope,
             .instant(version.effectiveAt),
             .text(version.fingerprint),
@@ -181,7 +157,8 @@ final class RecordImporter {
         )
         guard inserted == 0 else { return .added }
         let effectiveAt = SQLValue.instant(version.effectiveAt)
-        let known = try policyFingerprint.first(in: place.scope, effectiveAt) { $0.text(0) }
+        let known = try statements[CommonSQL.policyFingerprint].first(in: place.scope, effectiveAt)
+        { $0.text(0) }
         return known == version.fingerprint ? .known : .contradicted
     }
 
@@ -201,7 +178,7 @@ final class RecordImporter {
         let key = place.scope.key(drift.customer)
         if drift.healing != nil, try rows.change(drift, of: key) { return .added }
         guard try !rows.insert(drift, of: key) else { return .added }
-        let isKnown = try hasDrift.first(
+        let isKnown = try statements[CommonSQL.hasDrift].first(
             in: place.scope,
             .text(drift.customer.text),
             .text(drift.id),
@@ -214,7 +191,7 @@ final class RecordImporter {
         _ event: OutboxEvent,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let inserted = try insertEvent.run(
+        let inserted = try statements[SQL.restoreEvent].run(
             .text(place.scope.app),
             .text(event.id.description),
             .text(place.scope.environment.rawValue),
@@ -237,7 +214,7 @@ final class RecordImporter {
         _ row: CustomerRow,
         _ place: Restoration
     ) throws(StorageError) -> Restored {
-        let inserted = try insertCustomer.run(
+        let inserted = try statements[SQL.restoreCustomer].run(
             in: place.scope,
             .text(row.key.customer.text),
             .integer(row.version),
@@ -261,7 +238,7 @@ final class RecordImporter {
     ) throws(StorageError) {
         for customer in Set(concerned) {
             let primary = try customers.primary(of: place.scope.key(customer))
-            try outdateCustomer.run(
+            try statements[SQL.outdateCustomer].run(
                 in: place.scope,
                 .text(primary.customer.text),
                 .instant(place.now)

@@ -2,56 +2,12 @@ import TideoverCore
 import TideoverStorage
 
 /// Removes single records through the writing connection, and rebuilds what is derived from them.
-final class RecordRemover {
-    private let customers: CustomerQueries
-    private let rows: RowWriter
-    private let figures: FiguresLedger
-    private let importer: RecordImporter
-    private let removeEvidence: Statement
-    private let removeFact: Statement
-    private let removeFactByKey: Statement
-    private let removeOwners: Statement
-    private let removeAlias: Statement
-    private let removeAttribute: Statement
-    private let removePrompt: Statement
-    private let removeDrift: Statement
-    private let removeEvent: Statement
-    private let removeEventByKey: Statement
-    private let removeTold: Statement
-    private let removeAudit: Statement
-    private let removeBookmark: Statement
-    private let removePolicy: Statement
-    private let removeCustomer: Statement
-    private let removeName: Statement
-
-    init(
-        _ connection: Connection,
-        customers: CustomerQueries,
-        rows: RowWriter,
-        figures: FiguresLedger,
-        importer: RecordImporter
-    ) throws(StorageError) {
-        self.customers = customers
-        self.rows = rows
-        self.figures = figures
-        self.importer = importer
-        removeEvidence = try Statement(CommonSQL.removeEvidence, on: connection)
-        removeFact = try Statement(CommonSQL.removeFact, on: connection)
-        removeFactByKey = try Statement(SQL.removeFactByKey, on: connection)
-        removeOwners = try Statement(CommonSQL.removeOwners, on: connection)
-        removeAlias = try Statement(CommonSQL.removeAlias, on: connection)
-        removeAttribute = try Statement(CommonSQL.removeAttribute, on: connection)
-        removePrompt = try Statement(CommonSQL.removePrompt, on: connection)
-        removeDrift = try Statement(CommonSQL.removeDrift, on: connection)
-        removeEvent = try Statement(CommonSQL.removeEvent, on: connection)
-        removeEventByKey = try Statement(SQL.removeEventByKey, on: connection)
-        removeTold = try Statement(CommonSQL.removeTold, on: connection)
-        removeAudit = try Statement(CommonSQL.removeAudit, on: connection)
-        removeBookmark = try Statement(CommonSQL.removeBookmark, on: connection)
-        removePolicy = try Statement(CommonSQL.removePolicy, on: connection)
-        removeCustomer = try Statement(CommonSQL.forgetCustomer, on: connection)
-        removeName = try Statement(CommonSQL.eraseName, on: connection)
-    }
+struct RecordRemover {
+    let statements: Statements
+    let customers: CustomerQueries
+    let rows: RowWriter
+    let figures: FiguresLedger
+    let importer: RecordImporter
 
     func remove(_ records: [StoredRecord], _ place: Restoration) throws(StorageError) {
         var concerned: Set<CustomerID> = []
@@ -88,41 +44,73 @@ final class RecordRemover {
         switch record {
         case .evidence(let evidence, _):
             let id = SQLValue.text(evidence.id.hex)
-            try removeEvidence.run(in: place.scope, .text(evidence.dedupeKey), id)
+            try statements[CommonSQL.removeEvidence].run(
+                in: place.scope,
+                .text(evidence.dedupeKey),
+                id
+            )
         case .fact(let fact):
             let lineage = SQLValue.text(fact.lineage.key)
             let identity = SQLValue.bytes(FactRow(fact).identity)
-            for statement in [removeFact, removeFactByKey] {
-                try statement.run(in: place.scope, lineage, .instant(fact.assertedAt), identity)
+            for statement in [CommonSQL.removeFact, SQL.removeFactByKey] {
+                try statements[statement].run(
+                    in: place.scope,
+                    lineage,
+                    .instant(fact.assertedAt),
+                    identity
+                )
             }
         case .owner(let entry, let position):
             let lineage = SQLValue.text(entry.lineage.key)
-            try removeOwners.run(in: place.scope, lineage, .integer(Int64(position)))
-        case .alias(let alias): try removeAlias.run(in: place.scope, .text(alias.alias.text))
+            try statements[CommonSQL.removeOwners].run(
+                in: place.scope,
+                lineage,
+                .integer(Int64(position))
+            )
+        case .alias(let alias):
+            try statements[CommonSQL.removeAlias].run(in: place.scope, .text(alias.alias.text))
         case .attribute(let record):
             let customer = SQLValue.text(record.customer.text)
-            try removeAttribute.run(in: place.scope, customer, .text(record.attribute.name))
+            try statements[CommonSQL.removeAttribute].run(
+                in: place.scope,
+                customer,
+                .text(record.attribute.name)
+            )
         case .prompt(let record):
             let customer = SQLValue.text(record.customer.text)
-            try removePrompt.run(in: place.scope, customer, .text(record.exposure.id))
+            try statements[CommonSQL.removePrompt].run(
+                in: place.scope,
+                customer,
+                .text(record.exposure.id)
+            )
         case .drift(let drift):
             let customer = SQLValue.text(drift.customer.text)
-            try removeDrift.run(in: place.scope, customer, .text(drift.id))
+            try statements[CommonSQL.removeDrift].run(in: place.scope, customer, .text(drift.id))
         case .event(let event):
             let id = SQLValue.text(event.id.description)
-            for statement in [removeEvent, removeEventByKey] {
-                try statement.run(in: place.scope, id)
+            for statement in [CommonSQL.removeEvent, SQL.removeEventByKey] {
+                try statements[statement].run(in: place.scope, id)
             }
         case .told(let told):
-            try removeTold.run(in: place.scope, .text(told.customer.text), .text(told.name))
+            try statements[CommonSQL.removeTold].run(
+                in: place.scope,
+                .text(told.customer.text),
+                .text(told.name)
+            )
         case .audit(let record):
-            try removeAudit.run(in: place.scope, .text(record.id.description))
+            try statements[CommonSQL.removeAudit].run(in: place.scope, .text(record.id.description))
         case .bookmark(let bookmark):
-            try removeBookmark.run(in: place.scope, .text(bookmark.name))
+            try statements[CommonSQL.removeBookmark].run(in: place.scope, .text(bookmark.name))
         case .policy(let version):
-            try removePolicy.run(in: place.scope, .instant(version.effectiveAt))
+            try statements[CommonSQL.removePolicy].run(
+                in: place.scope,
+                .instant(version.effectiveAt)
+            )
         case .customer(let row):
-            try removeCustomer.run(in: place.scope, .text(row.key.customer.text))
+            try statements[CommonSQL.forgetCustomer].run(
+                in: place.scope,
+                .text(row.key.customer.text)
+            )
         }
     }
 
@@ -137,7 +125,12 @@ final class RecordRemover {
         let facts = try customers.facts(of: lineage, in: scope)
         let owners = try owners(of: lineage, place)
         for name in names {
-            try removeName.run(in: scope, .text(lineage), .text(name.kind), .text(name.text))
+            try statements[CommonSQL.eraseName].run(
+                in: scope,
+                .text(lineage),
+                .text(name.kind),
+                .text(name.text)
+            )
         }
         for fact in facts where !names.isDisjoint(with: fact.names) {
             try rows.insertNames(of: fact, in: scope)

@@ -3,52 +3,13 @@ import TideoverStorage
 
 /// Adds rows through the writing connection, for commits and imports alike. A function that returns
 /// whether it added its row adds none where one with the same key exists.
-final class RowWriter {
-    private let insertEvidence: Statement
-    private let hasHeader: Statement
-    private let insertHeader: Statement
-    private let insertFact: Statement
-    private let insertMovedFact: Statement
-    private let markFigures: Statement
-    private let insertName: Statement
-    private let insertOwner: Statement
-    private let unsettle: Statement
-    private let insertUnclaimed: Statement
-    private let deleteUnclaimed: Statement
-    private let insertAlias: Statement
-    private let forgetCustomer: Statement
-    private let changeDrift: Statement
-    private let insertDrift: Statement
-    private let restorePrompt: Statement
-    private let insertTold: Statement
-    private let insertAudit: Statement
-    private let used: UsedTables
-
-    init(_ connection: Connection, _ used: UsedTables) throws(StorageError) {
-        self.used = used
-        insertEvidence = try Statement(CommonSQL.insertEvidence, on: connection)
-        hasHeader = try Statement(SQL.hasHeader, on: connection)
-        insertHeader = try Statement(SQL.insertHeader, on: connection)
-        insertFact = try Statement(SQL.insertFact, on: connection)
-        insertMovedFact = try Statement(SQL.insertMovedFact, on: connection)
-        markFigures = try Statement(SQL.markFigures, on: connection)
-        insertName = try Statement(CommonSQL.insertName, on: connection)
-        insertOwner = try Statement(CommonSQL.insertOwner, on: connection)
-        unsettle = try Statement(CommonSQL.unsettle, on: connection)
-        insertUnclaimed = try Statement(CommonSQL.insertUnclaimed, on: connection)
-        deleteUnclaimed = try Statement(CommonSQL.deleteUnclaimed, on: connection)
-        insertAlias = try Statement(CommonSQL.insertAlias, on: connection)
-        forgetCustomer = try Statement(CommonSQL.forgetCustomer, on: connection)
-        changeDrift = try Statement(SQL.changeDrift, on: connection)
-        insertDrift = try Statement(CommonSQL.insertDrift, on: connection)
-        restorePrompt = try Statement(CommonSQL.restorePrompt, on: connection)
-        insertTold = try Statement(CommonSQL.insertTold, on: connection)
-        insertAudit = try Statement(CommonSQL.insertAudit, on: connection)
-    }
+struct RowWriter {
+    let statements: Statements
+    let used: UsedTables
 
     /// Adds evidence without its headers. The unique key decides whether it is known, not a query.
     func insert(_ row: EvidenceRow, in scope: AppScope) throws(StorageError) -> Bool {
-        let inserted = try insertEvidence.run(
+        let inserted = try statements[CommonSQL.insertEvidence].run(
             in: scope,
             .text(row.evidence.dedupeKey),
             .text(row.evidence.id.hex),
@@ -62,15 +23,18 @@ final class RowWriter {
 
     /// Adds the text of a header that evidence refers to, unless it is stored.
     func insert(header text: [UInt8], _ fingerprint: HeaderFingerprint) throws(StorageError) {
-        guard try hasHeader.first(.bytes(fingerprint.bytes), read: { _ in true }) == nil else {
+        guard
+            try statements[SQL.hasHeader].first(.bytes(fingerprint.bytes), read: { _ in true })
+                == nil
+        else {
             return
         }
-        try insertHeader.run(.bytes(fingerprint.bytes), .bytes(text))
+        try statements[SQL.insertHeader].run(.bytes(fingerprint.bytes), .bytes(text))
     }
 
     /// Adds a fact, and its names to the index. The caller marks the figures of its lineage.
     func insert(_ row: FactRow, in scope: AppScope) throws(StorageError) -> Bool {
-        let inserted = try (used.earlierFacts ? insertFact : insertMovedFact).run(
+        let inserted = try statements[used.earlierFacts ? SQL.insertFact : SQL.insertMovedFact].run(
             in: scope,
             .text(row.fact.lineage.key),
             .bytes(row.identity),
@@ -84,13 +48,17 @@ final class RowWriter {
 
     /// Marks the figures of a lineage with new facts as out of date.
     func markFigures(of lineage: String, in scope: AppScope) throws(StorageError) {
-        try markFigures.run(in: scope, .text(FiguresSubject.Kind.lineage.rawValue), .text(lineage))
+        try statements[SQL.markFigures].run(
+            in: scope,
+            .text(FiguresSubject.Kind.lineage.rawValue),
+            .text(lineage)
+        )
     }
 
     /// Adds the names of a fact to the index.
     func insertNames(of fact: Fact, in scope: AppScope) throws(StorageError) {
         for name in fact.names {
-            try insertName.run(
+            try statements[CommonSQL.insertName].run(
                 .text(scope.app),
                 .text(name.kind),
                 .text(name.text),
@@ -105,7 +73,7 @@ final class RowWriter {
         at position: Int,
         in scope: AppScope
     ) throws(StorageError) {
-        try insertOwner.run(
+        try statements[CommonSQL.insertOwner].run(
             in: scope,
             .text(entry.lineage.key),
             .integer(Int64(position)),
@@ -116,18 +84,19 @@ final class RowWriter {
 
     /// Lets derivations read a lineage again.
     func unsettle(_ lineage: String, in scope: AppScope) throws(StorageError) {
-        try unsettle.run(in: scope, .text(lineage))
+        try statements[CommonSQL.unsettle].run(in: scope, .text(lineage))
     }
 
     /// Maintains the list of purchases that never had an owner.
     func mark(_ lineage: String, isClaimed: Bool, in scope: AppScope) throws(StorageError) {
-        try (isClaimed ? deleteUnclaimed : insertUnclaimed).run(in: scope, .text(lineage))
+        let sql = isClaimed ? CommonSQL.deleteUnclaimed : CommonSQL.insertUnclaimed
+        try statements[sql].run(in: scope, .text(lineage))
     }
 
     /// Adds an alias, and removes the answer that it had as an id of its own.
     func insert(_ alias: CustomerAlias, in scope: AppScope) throws(StorageError) {
         used.alias = true
-        try insertAlias.run(
+        try statements[CommonSQL.insertAlias].run(
             in: scope,
             .text(alias.alias.text),
             .text(alias.customer.text),
@@ -135,12 +104,12 @@ final class RowWriter {
             .text(alias.why),
             .text(alias.by)
         )
-        try forgetCustomer.run(in: scope, .text(alias.alias.text))
+        try statements[CommonSQL.forgetCustomer].run(in: scope, .text(alias.alias.text))
     }
 
     /// Updates an open difference; returns false if it is not open or not stored.
     func change(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
-        let changed = try changeDrift.run(
+        let changed = try statements[SQL.changeDrift].run(
             in: key.scope,
             .text(key.customer.text),
             .text(drift.id),
@@ -154,7 +123,7 @@ final class RowWriter {
     @discardableResult
     func insert(_ drift: Drift, of key: CustomerKey) throws(StorageError) -> Bool {
         used.drift = true
-        let inserted = try insertDrift.run(
+        let inserted = try statements[CommonSQL.insertDrift].run(
             in: key.scope,
             .text(key.customer.text),
             .text(drift.id),
@@ -169,7 +138,7 @@ final class RowWriter {
     /// Adds a prompt, or the response to one; returns false if both are stored.
     func insert(_ record: PromptRecord, in scope: AppScope) throws(StorageError) -> Bool {
         used.prompt = true
-        let changed = try restorePrompt.run(
+        let changed = try statements[CommonSQL.restorePrompt].run(
             in: scope,
             .text(record.customer.text),
             .text(record.exposure.id),
@@ -182,7 +151,7 @@ final class RowWriter {
 
     /// Adds the name of an event, so that the customer gets no second one of that name.
     func insert(name: String, of event: EventID, to key: CustomerKey) throws(StorageError) -> Bool {
-        let inserted = try insertTold.run(
+        let inserted = try statements[CommonSQL.insertTold].run(
             in: key.scope,
             .text(key.customer.text),
             .text(name),
@@ -194,7 +163,7 @@ final class RowWriter {
     @discardableResult
     func insert(_ entry: AuditEntry, _ id: EventID, in scope: AppScope) throws(StorageError) -> Bool
     {
-        let inserted = try insertAudit.run(
+        let inserted = try statements[CommonSQL.insertAudit].run(
             .text(scope.app),
             .text(id.description),
             .text(scope.environment.rawValue),

@@ -15,34 +15,14 @@ final class WebhookLedger {
         fileprivate var latestFence: Int64 = 0
     }
 
-    private let insert: Statement
-    private let exists: Statement
-    private let update: Statement
-    private let state: Statement
-    private let putDelivery: Statement
-    private let deleteDelivery: Statement
-    private let insertAttempt: Statement
-    private let removeWebhook: Statement
-    private let removeDeliveries: Statement
-    private let removeAttempts: Statement
+    private let statements: Statements
     /// The session restores them when it rolls back.
     var leases = Leases()
 
-    init(_ connection: Connection) throws(StorageError) {
-        insert = try Statement(SQL.insertWebhook, on: connection)
-        exists = try Statement(SQL.hasWebhook, on: connection)
-        update = try Statement(SQL.settleWebhook, on: connection)
-        state = try Statement(SQL.setWebhook, on: connection)
-        putDelivery = try Statement(SQL.putDelivery, on: connection)
-        deleteDelivery = try Statement(CommonSQL.deleteDelivery, on: connection)
-        insertAttempt = try Statement(SQL.insertAttempt, on: connection)
-        removeWebhook = try Statement(CommonSQL.removeWebhook, on: connection)
-        removeDeliveries = try Statement(CommonSQL.removeDeliveries, on: connection)
-        removeAttempts = try Statement(CommonSQL.removeAttempts, on: connection)
-    }
+    init(_ statements: Statements) { self.statements = statements }
 
     func put(_ webhook: WebhookRecord) throws(StorageError) {
-        try insert.run(
+        try statements[SQL.insertWebhook].run(
             .text(webhook.key.app),
             .text(webhook.key.id),
             .utf8(webhook.form),
@@ -54,8 +34,10 @@ final class WebhookLedger {
     }
 
     func remove(_ key: WebhookKey) throws(StorageError) {
-        for statement in [removeDeliveries, removeAttempts, removeWebhook] {
-            try statement.run(.text(key.app), .text(key.id))
+        for statement in [
+            CommonSQL.removeDeliveries, CommonSQL.removeAttempts, CommonSQL.removeWebhook,
+        ] {
+            try statements[statement].run(.text(key.app), .text(key.id))
         }
         leases.byWebhook[key] = nil
     }
@@ -66,7 +48,9 @@ final class WebhookLedger {
         until: Instant
     ) throws(StorageError) -> Int64? {
         if let lease = leases.byWebhook[key], lease.until > now { return nil }
-        let isKnown = try exists.first(.text(key.app), .text(key.id)) { _ in true } ?? false
+        let isKnown =
+            try statements[SQL.hasWebhook].first(.text(key.app), .text(key.id)) { _ in true }
+            ?? false
         guard isKnown else { return nil }
         leases.latestFence += 1
         leases.byWebhook[key] = Leases.Lease(fence: leases.latestFence, until: until)
@@ -77,11 +61,15 @@ final class WebhookLedger {
         let key = settlement.key
         guard leases.byWebhook[key]?.fence == settlement.fence else { return false }
         for event in settlement.finished {
-            try deleteDelivery.run(.text(key.app), .text(key.id), .text(event.description))
+            try statements[CommonSQL.deleteDelivery].run(
+                .text(key.app),
+                .text(key.id),
+                .text(event.description)
+            )
         }
         for delivery in settlement.waiting { try put(delivery, key) }
         for attempt in settlement.attempts { try add(attempt, key) }
-        try update.run(
+        try statements[SQL.settleWebhook].run(
             .text(key.app),
             .text(key.id),
             .text(settlement.position.description),
@@ -108,7 +96,7 @@ final class WebhookLedger {
         disabled reason: String?,
         at now: Instant
     ) throws(StorageError) -> Bool {
-        let changed = try state.run(
+        let changed = try statements[SQL.setWebhook].run(
             .text(key.app),
             .text(key.id),
             .optional(reason),
@@ -118,7 +106,7 @@ final class WebhookLedger {
     }
 
     private func put(_ delivery: WebhookDelivery, _ key: WebhookKey) throws(StorageError) {
-        try putDelivery.run(
+        try statements[SQL.putDelivery].run(
             .text(key.app),
             .text(key.id),
             .text(delivery.event.description),
@@ -128,7 +116,7 @@ final class WebhookLedger {
     }
 
     private func add(_ attempt: WebhookAttempt, _ key: WebhookKey) throws(StorageError) {
-        try insertAttempt.run(
+        try statements[SQL.insertAttempt].run(
             .text(key.app),
             .text(key.id),
             .text(attempt.event.description),

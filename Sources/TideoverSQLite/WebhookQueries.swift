@@ -2,42 +2,35 @@ import TideoverCore
 import TideoverStorage
 
 /// Reads webhooks through one connection.
-final class WebhookQueries {
-    private let rows: StoredRowReader
-    private let all: Statement
-    private let one: Statement
-    private let due: Statement
-    private let count: Statement
-    private let attempts: Statement
+struct WebhookQueries {
+    let statements: Statements
 
-    init(_ connection: Connection) throws(StorageError) {
-        rows = connection.rows
-        all = try Statement(CommonSQL.webhooks, on: connection)
-        one = try Statement(CommonSQL.webhookByID, on: connection)
-        due = try Statement(CommonSQL.dueDeliveries, on: connection)
-        count = try Statement(CommonSQL.deliveryCount, on: connection)
-        attempts = try Statement(CommonSQL.attempts, on: connection)
-    }
+    private var rows: StoredRowReader { statements.rows }
 
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try all.all(.text(app)) { row throws(StorageError) in try rows.webhook(row, of: app) }
+        try statements[CommonSQL.webhooks].all(.text(app)) { row throws(StorageError) in
+            try rows.webhook(row, of: app)
+        }
     }
 
     func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
-        try one.first(.text(key.app), .text(key.id)) { row throws(StorageError) in
+        try statements[CommonSQL.webhookByID].first(.text(key.app), .text(key.id)) {
+            row throws(StorageError) in
             try rows.webhook(row, of: key.app)
         }
     }
 
     func queue(of key: WebhookKey, now: Instant, limit: Int) throws(StorageError) -> WebhookQueue {
-        let found = try due.all(
+        let found = try statements[CommonSQL.dueDeliveries].all(
             .text(key.app),
             .text(key.id),
             .instant(now),
             .limit(limit),
             read: rows.delivery
         )
-        let count = try count.first(.text(key.app), .text(key.id)) { Int($0.integer(0)) }
+        let count = try statements[CommonSQL.deliveryCount].first(.text(key.app), .text(key.id)) {
+            Int($0.integer(0))
+        }
         return WebhookQueue(due: found, count: count ?? 0)
     }
 
@@ -46,7 +39,7 @@ final class WebhookQueries {
         before: Int64?,
         limit: Int
     ) throws(StorageError) -> [WebhookAttempt] {
-        try attempts.all(
+        try statements[CommonSQL.attempts].all(
             .text(key.app),
             .text(key.id),
             .integer(before ?? .max),

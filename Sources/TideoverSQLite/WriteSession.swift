@@ -5,41 +5,15 @@ import TideoverStorage
 /// Runs all work on the single writing connection.
 final class WriteSession: StorageWriter {
     let connection: Connection
+    private let statements: Statements
     private let customers: CustomerQueries
-    private let keys: KeyQueries
     private let rowWriter: RowWriter
     private let audit: AuditLines
     let used: UsedTables
     private let random: @Sendable () -> UInt64
-
-    private let settle: Statement
-    private let putCustomer: Statement
-    private let latestEvent: Statement
-    private let insertEvent: Statement
-    private let putPrompt: Statement
-    private let due: Statement
-    private let addTally: Statement
-    private let putBookmark: Statement
-    private let addBookmark: Statement
-    private let replaceBookmark: Statement
-    private let insertKey: Statement
-    private let revokeKey: Statement
-    private let insertPolicy: Statement
-    private let newestPolicy: Statement
-    private let idle: Statement
-    private let unidle: Statement
     private let recordImporter: RecordImporter
     private let webhooks: WebhookLedger
-    private let attributes: AttributeLedger
     let figures: FiguresLedger
-    /// Created when something is first removed.
-    private var remover: Remover?
-
-    private let beginTransaction: Statement
-    private let commitTransaction: Statement
-    private let makeSavepoint: Statement
-    private let releaseSavepoint: Statement
-    private let returnToSavepoint: Statement
     private let log: LogMeter
     private var memory = SessionMemory()
     private var watch = DerivationWatch()
@@ -54,35 +28,17 @@ final class WriteSession: StorageWriter {
         self.connection = connection
         self.random = random
         used = try UsedTables(connection)
-        customers = try CustomerQueries(connection, used)
-        keys = try KeyQueries(connection)
-        rowWriter = try RowWriter(connection, used)
-        audit = try AuditLines(connection, rowWriter, random: random)
-        settle = try Statement(SQL.settle, on: connection)
-        putCustomer = try Statement(SQL.putCustomer, on: connection)
-        latestEvent = try Statement(SQL.latestEvent, on: connection)
-        insertEvent = try Statement(CommonSQL.insertEvent, on: connection)
-        putPrompt = try Statement(SQL.putPrompt, on: connection)
-        due = try Statement(SQL.due, on: connection)
-        addTally = try Statement(CommonSQL.addTally, on: connection)
-        putBookmark = try Statement(CommonSQL.putBookmark, on: connection)
-        addBookmark = try Statement(CommonSQL.addBookmark, on: connection)
-        replaceBookmark = try Statement(SQL.replaceBookmark, on: connection)
-        insertKey = try Statement(CommonSQL.insertKey, on: connection)
-        revokeKey = try Statement(SQL.revokeKey, on: connection)
-        insertPolicy = try Statement(SQL.insertPolicy, on: connection)
-        newestPolicy = try Statement(CommonSQL.newestPolicy, on: connection)
-        idle = try Statement(SQL.idle, on: connection)
-        unidle = try Statement(CommonSQL.unidle, on: connection)
-        recordImporter = try RecordImporter(connection, customers, rowWriter)
-        webhooks = try WebhookLedger(connection)
-        attributes = try AttributeLedger(connection)
-        figures = try FiguresLedger(connection)
-        beginTransaction = try Statement(SQL.begin, on: connection)
-        commitTransaction = try Statement(CommonSQL.commit, on: connection)
-        makeSavepoint = try Statement(SQL.makeSavepoint, on: connection)
-        releaseSavepoint = try Statement(SQL.releaseSavepoint, on: connection)
-        returnToSavepoint = try Statement(SQL.returnToSavepoint, on: connection)
+        statements = Statements(connection)
+        customers = CustomerQueries(statements, used)
+        rowWriter = RowWriter(statements: statements, used: used)
+        audit = AuditLines(statements: statements, rows: rowWriter, random: random)
+        recordImporter = RecordImporter(
+            statements: statements,
+            customers: customers,
+            rows: rowWriter
+        )
+        webhooks = WebhookLedger(statements)
+        figures = FiguresLedger(statements: statements)
         log = LogMeter(connection)
     }
 
@@ -161,7 +117,7 @@ final class WriteSession: StorageWriter {
         let joined = try join(rows.commitRequest)
         var newFacts = try storeNewFacts(rows)
         if newFacts.isEmpty, let evidence = rows.evidence?.evidence {
-            try idle.run(
+            try statements[SQL.idle].run(
                 in: rows.commitRequest.scope,
                 .text(evidence.dedupeKey),
                 .instant(rows.commitRequest.now),
@@ -215,7 +171,7 @@ final class WriteSession: StorageWriter {
 
     func add(_ counts: [Tally: Int64], app: String) throws(StorageError) {
         for (tally, count) in counts {
-            try addTally.run(
+            try statements[CommonSQL.addTally].run(
                 .text(app),
                 .text(tally.environment?.rawValue ?? ""),
                 .text(tally.kind),
@@ -226,7 +182,7 @@ final class WriteSession: StorageWriter {
     }
 
     func keep(_ form: [UInt8], as key: BookmarkKey) throws(StorageError) {
-        try putBookmark.run(in: key.scope, .text(key.name), .utf8(form))
+        try statements[CommonSQL.putBookmark].run(in: key.scope, .text(key.name), .utf8(form))
     }
 
     func replace(
@@ -237,9 +193,14 @@ final class WriteSession: StorageWriter {
         let name = SQLValue.text(key.name)
         let changed =
             if let former {
-                try replaceBookmark.run(in: key.scope, name, .utf8(form), .utf8(former))
+                try statements[SQL.replaceBookmark].run(
+                    in: key.scope,
+                    name,
+                    .utf8(form),
+                    .utf8(former)
+                )
             } else {
-                try addBookmark.run(in: key.scope, name, .utf8(form))
+                try statements[CommonSQL.addBookmark].run(in: key.scope, name, .utf8(form))
             }
         return changed == 1
     }
@@ -266,8 +227,8 @@ final class WriteSession: StorageWriter {
         guard !records.isEmpty else { return }
         watch.changedAll()
         memory.latestEvents = [:]
-        let remover = try RecordRemover(
-            connection,
+        let remover = RecordRemover(
+            statements: statements,
             customers: customers,
             rows: rowWriter,
             figures: figures,
@@ -281,13 +242,13 @@ final class WriteSession: StorageWriter {
 
     func prune(_ order: PruneOrder) throws(StorageError) -> Pruned {
         watch.changedAll()
-        return try openRemover().prune(order)
+        return try Remover(statements: statements, customers: customers).prune(order)
     }
 
     func erase(_ erasure: Erasure) throws(StorageError) -> Erased? {
         watch.changedAll()
         let erased = try overwritingDeleted { () throws(StorageError) in
-            try openRemover().erase(erasure)
+            try Remover(statements: statements, customers: customers).erase(erasure)
         }
         if erased != nil { memory.leases.release([erasure.customer]) }
         return erased
@@ -308,15 +269,8 @@ final class WriteSession: StorageWriter {
         }
     }
 
-    private func openRemover() throws(StorageError) -> Remover {
-        if let remover { return remover }
-        let made = try Remover(connection, customers)
-        remover = made
-        return made
-    }
-
     func add(_ key: KeyRecord) throws(StorageError) {
-        try insertKey.run(
+        try statements[CommonSQL.insertKey].run(
             .text(key.id),
             .bytes(key.digest),
             .text(key.kind.rawValue),
@@ -328,12 +282,12 @@ final class WriteSession: StorageWriter {
     }
 
     func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
-        try revokeKey.run(.text(id), .instant(now))
-        return try keys.key(id)
+        try statements[SQL.revokeKey].run(.text(id), .instant(now))
+        return try KeyQueries(statements: statements).key(id)
     }
 
     func record(_ version: PolicyVersion, in scope: AppScope) throws(StorageError) -> Bool {
-        let inserted = try insertPolicy.run(
+        let inserted = try statements[SQL.insertPolicy].run(
             in: scope,
             .instant(version.effectiveAt),
             .text(version.fingerprint),
@@ -343,11 +297,11 @@ final class WriteSession: StorageWriter {
     }
 
     func newestPolicy(in scope: AppScope) throws(StorageError) -> String? {
-        try newestPolicy.first(in: scope) { $0.text(0) }
+        try statements[CommonSQL.newestPolicy].first(in: scope) { $0.text(0) }
     }
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
-        try attributes.keep(order)
+        try AttributeLedger(statements: statements).keep(order)
     }
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
@@ -435,7 +389,7 @@ final class WriteSession: StorageWriter {
     {
         guard try rowWriter.insert(row, in: commitRequest.scope) else { return false }
         if commitRequest.evidence == nil {
-            try unidle.run(
+            try statements[CommonSQL.unidle].run(
                 .text(commitRequest.app),
                 .text(row.fact.evidence.hex),
                 .text(commitRequest.environment.rawValue)
@@ -655,14 +609,14 @@ final class WriteSession: StorageWriter {
     private func put(_ result: DerivedCustomer) throws(StorageError) {
         let (row, customer) = (result.row, result.row.key)
         for settled in result.marks {
-            try settle.run(
+            try statements[SQL.settle].run(
                 in: customer.scope,
                 .text(settled.lineage.key),
                 .text(row.fingerprint),
                 .instant(settled.since)
             )
         }
-        try putCustomer.run(
+        try statements[SQL.putCustomer].run(
             in: customer.scope,
             .text(customer.customer.text),
             .integer(row.version),
@@ -682,7 +636,7 @@ final class WriteSession: StorageWriter {
 
     private func put(_ prompt: ShownPrompt) throws(StorageError) {
         used.prompt = true
-        try putPrompt.run(
+        try statements[SQL.putPrompt].run(
             in: prompt.customer.scope,
             .text(prompt.customer.customer.text),
             .text(prompt.exposure.id),
@@ -707,7 +661,7 @@ final class WriteSession: StorageWriter {
         let id = EventID.next(after: latest, at: now, random: random())
         // The unique key decides whether the customer has an event of that name.
         if let name = event.name, try !rowWriter.insert(name: name, of: id, to: row.key) { return }
-        try insertEvent.run(
+        try statements[CommonSQL.insertEvent].run(
             .text(row.key.app),
             .text(id.description),
             .text(row.key.environment.rawValue),
@@ -723,7 +677,7 @@ final class WriteSession: StorageWriter {
     /// The latest event of an app is the only record of the ids that were used: it is never pruned.
     private func latestEventID(of app: String) throws(StorageError) -> EventID? {
         if let known = memory.latestEvents[app] { return known }
-        return try latestEvent.first(.text(app)) { EventID($0.text(0)) } ?? nil
+        return try statements[SQL.latestEvent].first(.text(app)) { EventID($0.text(0)) } ?? nil
     }
 
     // MARK: Due answers
@@ -731,12 +685,12 @@ final class WriteSession: StorageWriter {
     func claimDue(_ order: DueOrder) throws(StorageError) -> [DueClaim] {
         memory.leases.expire(order.now)
         // Reads as many more as other claims may cover.
-        let rows = try due.all(
+        let rows = try statements[SQL.due].all(
             in: order.scope,
             .instant(order.now),
             .integer(Int64(max(0, order.limit) + memory.leases.count))
         ) { row throws(StorageError) in
-            (order.scope.key(try connection.rows.customer(row.text(0))), row.instant(1))
+            (order.scope.key(try statements.rows.customer(row.text(0))), row.instant(1))
         }
         return rows.filter { !memory.leases.contain($0.0) }.prefix(max(0, order.limit)).map {
             memory.leases.give($0.0, dueAt: $0.1, until: order.until)
@@ -755,7 +709,7 @@ extension WriteSession {
     }
 
     func begin() throws(StorageError) {
-        try beginTransaction.run()
+        try statements[SQL.begin].run()
         beforeTransaction = Remembered(
             memory: memory,
             watch: watch,
@@ -764,7 +718,7 @@ extension WriteSession {
     }
 
     /// Commits: when it returns, the disk has confirmed the write.
-    func end() throws(StorageError) { try commitTransaction.run() }
+    func end() throws(StorageError) { try statements[CommonSQL.commit].run() }
 
     /// Rolls everything back; the engine may have done so itself.
     func rollBack() {
@@ -790,16 +744,16 @@ extension WriteSession {
     func inSavepoint<Result>(
         _ body: (WriteSession) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
-        try makeSavepoint.run()
+        try statements[SQL.makeSavepoint].run()
         let before = memory
         do {
             undoesJob = false
             let result = try body(self)
             if undoesJob {
-                try returnToSavepoint.run()
+                try statements[SQL.returnToSavepoint].run()
                 memory = before
             }
-            try releaseSavepoint.run()
+            try statements[SQL.releaseSavepoint].run()
             return result
         } catch {
             guard connection.isInTransaction else {
@@ -808,8 +762,8 @@ extension WriteSession {
             }
             memory = before
             do {
-                try returnToSavepoint.run()
-                try releaseSavepoint.run()
+                try statements[SQL.returnToSavepoint].run()
+                try statements[SQL.releaseSavepoint].run()
             } catch {
                 rollBack()
             }

@@ -152,8 +152,3 @@ extension Connection {
         return Int(max(0, inLog - copied))
     }
 }
-
-extension Connection {
-    /// Decodes rows of this connection's answers.
-    var rows: StoredRowReader { StoredRowReader(place) }
-}
