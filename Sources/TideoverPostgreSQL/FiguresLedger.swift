@@ -105,13 +105,10 @@ struct FiguresLedger {
     }
 }
 
-/// Reads figures through one connection.
-struct FiguresQueries {
-    let connection: Connection
-
+extension ReadSession {
     func figures(
         in scope: AppScope,
-        _ kind: FiguresSubject.Kind,
+        kind: FiguresSubject.Kind,
         after: String?,
         limit: Int
     ) throws(StorageError) -> [FiguresRow] {

@@ -3,20 +3,16 @@ import TideoverStorage
 
 /// Reads through one connection, each time in a transaction that cannot write.
 final class ReadSession: StorageReader {
-    private let connection: Connection
+    let connection: Connection
     private let customers: CustomerQueries
     private let timeout: Int64
     private let idleTimeout: Int64
-    private let webhookQueries: WebhookQueries
-    private let figuresQueries: FiguresQueries
 
     init(_ address: PostgreSQLAddress, options: PostgreSQLOptions) throws(StorageError) {
         timeout = options.readTimeout
         idleTimeout = options.idleTimeout
         connection = try Connection(address, patience: timeout + PostgreSQLStorage.grace)
         customers = CustomerQueries(connection: connection)
-        webhookQueries = WebhookQueries(connection: connection)
-        figuresQueries = FiguresQueries(connection: connection)
     }
 
     var isUsable: Bool { connection.isUsable }
@@ -394,45 +390,8 @@ final class ReadSession: StorageReader {
         return Dictionary(found, uniquingKeysWith: +)
     }
 
-    func figures(
-        in scope: AppScope,
-        kind: FiguresSubject.Kind,
-        after: String?,
-        limit: Int
-    ) throws(StorageError) -> [FiguresRow] {
-        try figuresQueries.figures(in: scope, kind, after: after, limit: limit)
-    }
-
-    func staleFigures(in scope: AppScope, limit: Int) throws(StorageError) -> StaleFiguresPage {
-        try figuresQueries.staleFigures(in: scope, limit: limit)
-    }
-
-    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try webhookQueries.webhooks(app: app)
-    }
-
-    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
-        try webhookQueries.webhook(key)
-    }
-
-    func webhookQueue(
-        of key: WebhookKey,
-        now: Instant,
-        limit: Int
-    ) throws(StorageError) -> WebhookQueue {
-        try webhookQueries.queue(of: key, now: now, limit: limit)
-    }
-
-    func webhookAttempts(
-        of key: WebhookKey,
-        before: Int64?,
-        limit: Int
-    ) throws(StorageError) -> [WebhookAttempt] {
-        try webhookQueries.attempts(of: key, before: before, limit: limit)
-    }
-
     func keys() throws(StorageError) -> [KeyRecord] {
-        try KeyQueries(connection: connection).keys()
+        try connection.ask(CommonSQL.keys).all(rows.key)
     }
 
     func policyVersions(in scope: AppScope) throws(StorageError) -> [PolicyVersion] {

@@ -1,10 +1,7 @@
 import TideoverCore
 import TideoverStorage
 
-/// Changes webhooks in a transaction that has locked the app.
-struct WebhookLedger {
-    let connection: Connection
-
+extension WriteSession {
     func put(_ webhook: WebhookRecord) throws(StorageError) {
         try connection.ask(
             SQL.insertWebhook,
@@ -78,7 +75,7 @@ struct WebhookLedger {
         }
     }
 
-    func set(
+    func setWebhook(
         _ key: WebhookKey,
         disabled reason: String?,
         at now: Instant

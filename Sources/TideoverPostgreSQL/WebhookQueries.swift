@@ -1,10 +1,7 @@
 import TideoverCore
 import TideoverStorage
 
-/// Reads webhooks through one connection.
-struct WebhookQueries {
-    let connection: Connection
-
+extension ReadSession {
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
         try connection.ask(CommonSQL.webhooks, .text(app)).all { row throws(StorageError) in
             try connection.rows.webhook(row, of: app)
@@ -18,7 +15,7 @@ struct WebhookQueries {
         }
     }
 
-    func queue(
+    func webhookQueue(
         of key: WebhookKey,
         now: Instant,
         limit: Int
@@ -30,7 +27,7 @@ struct WebhookQueries {
         return WebhookQueue(due: found, count: try count.first { Int($0.integer(0)) } ?? 0)
     }
 
-    func attempts(
+    func webhookAttempts(
         of key: WebhookKey,
         before: Int64?,
         limit: Int

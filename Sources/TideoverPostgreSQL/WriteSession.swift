@@ -26,7 +26,6 @@ final class WriteSession: StorageWriter {
     let connection: Connection
     let customers: CustomerQueries
     let random: @Sendable () -> UInt64
-    private let webhooks: WebhookLedger
     let figures: FiguresLedger
     private let timeout: Int64
     private let idleTimeout: Int64
@@ -43,7 +42,6 @@ final class WriteSession: StorageWriter {
     init(_ connection: Connection, options: PostgreSQLOptions) {
         self.connection = connection
         customers = CustomerQueries(connection: connection)
-        webhooks = WebhookLedger(connection: connection)
         random = options.random
         figures = FiguresLedger(connection: connection, random: options.random)
         timeout = options.writeTimeout
@@ -171,7 +169,7 @@ final class WriteSession: StorageWriter {
 
     func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
         try connection.ask(SQL.revokeKey, .text(id), .instant(now))
-        return try KeyQueries(connection: connection).key(id)
+        return try connection.ask(CommonSQL.key, .text(id)).first(connection.rows.key)
     }
 
     func record(_ version: PolicyVersion, in scope: AppScope) throws(StorageError) -> Bool {
@@ -248,38 +246,6 @@ final class WriteSession: StorageWriter {
         limit: Int
     ) throws(StorageError) -> String? {
         try figures.markFigures(in: scope, otherThan: stamp, after: after, limit: limit)
-    }
-
-    func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
-
-    func remove(_ webhook: WebhookKey) throws(StorageError) { try webhooks.remove(webhook) }
-
-    func claim(
-        _ key: WebhookKey,
-        now: Instant,
-        until: Instant
-    ) throws(StorageError) -> Int64? {
-        try webhooks.claim(key, now: now, until: until)
-    }
-
-    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
-        try webhooks.settle(settlement)
-    }
-
-    func queue(
-        _ events: [EventID],
-        to key: WebhookKey,
-        at now: Instant
-    ) throws(StorageError) {
-        try webhooks.queue(events, to: key, at: now)
-    }
-
-    func setWebhook(
-        _ key: WebhookKey,
-        disabled reason: String?,
-        at now: Instant
-    ) throws(StorageError) -> Bool {
-        try webhooks.set(key, disabled: reason, at: now)
     }
 
     // MARK: Parts of several writes

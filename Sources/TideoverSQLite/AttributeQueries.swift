@@ -1,12 +1,9 @@
 import TideoverCore
 import TideoverStorage
 
-/// Reads attributes of customers through one connection.
-struct AttributeQueries {
-    let statements: Statements
-
+extension Statements {
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try statements[CommonSQL.attributesOf].all(
+        try self[CommonSQL.attributesOf].all(
             in: customer.scope,
             .text(customer.customer.text)
         ) { $0.attribute }
@@ -18,7 +15,7 @@ struct AttributeLedger {
     let statements: Statements
 
     func keep(_ order: AttributeOrder) throws(StorageError) -> [String] {
-        let stored = try AttributeQueries(statements: statements).attributes(of: order.customer)
+        let stored = try statements.attributes(of: order.customer)
         let (kept, left) = order.divided(after: stored)
         for attribute in kept { try put(attribute, of: order.customer, at: order.now) }
         return left

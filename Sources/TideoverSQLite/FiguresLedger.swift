@@ -1,10 +1,7 @@
 import TideoverCore
 import TideoverStorage
 
-/// Reads figures through one connection.
-struct FiguresQueries {
-    let statements: Statements
-
+extension ReadSession {
     func figures(
         in scope: AppScope,
         kind: FiguresSubject.Kind,
@@ -30,18 +27,20 @@ struct FiguresQueries {
         limit: Int
     ) throws(StorageError) -> StaleFiguresPage {
         // Before the subjects: a later turn then shows that they may be out of date.
-        let turn = try turn(in: scope)
+        let turn = try statements.figuresTurn(in: scope)
         let subjects = try statements[CommonSQL.staleFigures].all(
             in: scope,
             .limit(limit),
-            read: statements.rows.staleFigures
+            read: rows.staleFigures
         )
         return StaleFiguresPage(turn: turn, subjects: subjects)
     }
+}
 
+extension Statements {
     /// Returns how often figures were stored.
-    func turn(in scope: AppScope) throws(StorageError) -> Int64 {
-        try statements[CommonSQL.figuresTurn].first(in: scope) { $0.integer(0) } ?? 0
+    fileprivate func figuresTurn(in scope: AppScope) throws(StorageError) -> Int64 {
+        try self[CommonSQL.figuresTurn].first(in: scope) { $0.integer(0) } ?? 0
     }
 }
 
@@ -64,7 +63,7 @@ struct FiguresLedger {
 
     func keep(_ update: FiguresUpdate) throws(StorageError) -> Bool {
         let scope = update.scope
-        let turn = try FiguresQueries(statements: statements).turn(in: scope)
+        let turn = try statements.figuresTurn(in: scope)
         guard turn == update.done.turn else { return false }
         for stale in update.done.subjects {
             let (kind, name) = Self.key(stale.subject)

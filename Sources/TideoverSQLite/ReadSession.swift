@@ -4,10 +4,8 @@ import TideoverStorage
 /// Reads through one connection that cannot write.
 final class ReadSession: StorageReader {
     let connection: Connection
-    private let statements: Statements
+    let statements: Statements
     private let customers: CustomerQueries
-    private let webhookQueries: WebhookQueries
-    private let figuresQueries: FiguresQueries
 
     init(path: String, access: Connection.Access, busyTimeout: Int32) throws(StorageError) {
         connection = try Connection(path: path, access: access, busyTimeout: busyTimeout)
@@ -21,8 +19,6 @@ final class ReadSession: StorageReader {
         )
         statements = Statements(connection)
         customers = CustomerQueries(statements)
-        webhookQueries = WebhookQueries(statements: statements)
-        figuresQueries = FiguresQueries(statements: statements)
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {
@@ -306,51 +302,14 @@ final class ReadSession: StorageReader {
     }
 
     func keys() throws(StorageError) -> [KeyRecord] {
-        try KeyQueries(statements: statements).keys()
+        try statements[CommonSQL.keys].all(read: rows.key)
     }
 
     /// Nil: the lock of the file keeps other processes out.
     func sharedChanges() -> SharedChanges? { nil }
 
     func attributes(of customer: CustomerKey) throws(StorageError) -> [CustomerAttribute] {
-        try AttributeQueries(statements: statements).attributes(of: customer)
-    }
-
-    func figures(
-        in scope: AppScope,
-        kind: FiguresSubject.Kind,
-        after: String?,
-        limit: Int
-    ) throws(StorageError) -> [FiguresRow] {
-        try figuresQueries.figures(in: scope, kind: kind, after: after, limit: limit)
-    }
-
-    func staleFigures(in scope: AppScope, limit: Int) throws(StorageError) -> StaleFiguresPage {
-        try figuresQueries.staleFigures(in: scope, limit: limit)
-    }
-
-    func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
-        try webhookQueries.webhooks(app: app)
-    }
-
-    func webhook(_ key: WebhookKey) throws(StorageError) -> WebhookRecord? {
-        try webhookQueries.webhook(key)
-    }
-
-    func webhookQueue(
-        of key: WebhookKey,
-        now: Instant,
-        limit: Int
-    ) throws(StorageError) -> WebhookQueue {
-        try webhookQueries.queue(of: key, now: now, limit: limit)
-    }
-
-    func webhookAttempts(
-        of key: WebhookKey,
-        before: Int64?,
-        limit: Int
-    ) throws(StorageError) -> [WebhookAttempt] {
-        try webhookQueries.attempts(of: key, before: before, limit: limit)
+        try statements.attributes(of: customer)
     }
 
     func policyVersions(
@@ -419,5 +378,5 @@ final class ReadSession: StorageReader {
         return texts
     }
 
-    private var rows: StoredRowReader { statements.rows }
+    var rows: StoredRowReader { statements.rows }
 }

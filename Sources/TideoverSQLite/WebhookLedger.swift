@@ -1,26 +1,19 @@
 import TideoverCore
 import TideoverStorage
 
-/// Changes webhooks through the writing connection.
-///
-/// Claims are kept in memory, like those of due customers: they end with the process.
-final class WebhookLedger {
-    struct Leases {
-        fileprivate struct Lease {
-            let fence: Int64
-            let until: Instant
-        }
-
-        fileprivate var byWebhook: [WebhookKey: Lease] = [:]
-        fileprivate var latestFence: Int64 = 0
+/// The claims of webhooks. They are kept in memory, like those of due customers: they end with the
+/// process.
+struct WebhookLeases {
+    fileprivate struct Lease {
+        let fence: Int64
+        let until: Instant
     }
 
-    private let statements: Statements
-    /// The session restores them when it rolls back.
-    var leases = Leases()
+    fileprivate var byWebhook: [WebhookKey: Lease] = [:]
+    fileprivate var latestFence: Int64 = 0
+}
 
-    init(_ statements: Statements) { self.statements = statements }
-
+extension WriteSession {
     func put(_ webhook: WebhookRecord) throws(StorageError) {
         try statements[SQL.insertWebhook].run(
             .text(webhook.key.app),
@@ -39,7 +32,7 @@ final class WebhookLedger {
         ] {
             try statements[statement].run(.text(key.app), .text(key.id))
         }
-        leases.byWebhook[key] = nil
+        webhookLeases.byWebhook[key] = nil
     }
 
     func claim(
@@ -47,19 +40,22 @@ final class WebhookLedger {
         now: Instant,
         until: Instant
     ) throws(StorageError) -> Int64? {
-        if let lease = leases.byWebhook[key], lease.until > now { return nil }
+        if let lease = webhookLeases.byWebhook[key], lease.until > now { return nil }
         let isKnown =
             try statements[SQL.hasWebhook].first(.text(key.app), .text(key.id)) { _ in true }
             ?? false
         guard isKnown else { return nil }
-        leases.latestFence += 1
-        leases.byWebhook[key] = Leases.Lease(fence: leases.latestFence, until: until)
-        return leases.latestFence
+        webhookLeases.latestFence += 1
+        webhookLeases.byWebhook[key] = WebhookLeases.Lease(
+            fence: webhookLeases.latestFence,
+            until: until
+        )
+        return webhookLeases.latestFence
     }
 
     func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
         let key = settlement.key
-        guard leases.byWebhook[key]?.fence == settlement.fence else { return false }
+        guard webhookLeases.byWebhook[key]?.fence == settlement.fence else { return false }
         for event in settlement.finished {
             try statements[CommonSQL.deleteDelivery].run(
                 .text(key.app),
@@ -77,7 +73,7 @@ final class WebhookLedger {
             .optional(settlement.disabled),
             .instant(settlement.now)
         )
-        leases.byWebhook[key] = nil
+        webhookLeases.byWebhook[key] = nil
         return true
     }
 
@@ -91,7 +87,7 @@ final class WebhookLedger {
         }
     }
 
-    func set(
+    func setWebhook(
         _ key: WebhookKey,
         disabled reason: String?,
         at now: Instant

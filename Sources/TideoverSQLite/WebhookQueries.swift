@@ -1,12 +1,7 @@
 import TideoverCore
 import TideoverStorage
 
-/// Reads webhooks through one connection.
-struct WebhookQueries {
-    let statements: Statements
-
-    private var rows: StoredRowReader { statements.rows }
-
+extension ReadSession {
     func webhooks(app: String) throws(StorageError) -> [WebhookRecord] {
         try statements[CommonSQL.webhooks].all(.text(app)) { row throws(StorageError) in
             try rows.webhook(row, of: app)
@@ -20,7 +15,11 @@ struct WebhookQueries {
         }
     }
 
-    func queue(of key: WebhookKey, now: Instant, limit: Int) throws(StorageError) -> WebhookQueue {
+    func webhookQueue(
+        of key: WebhookKey,
+        now: Instant,
+        limit: Int
+    ) throws(StorageError) -> WebhookQueue {
         let found = try statements[CommonSQL.dueDeliveries].all(
             .text(key.app),
             .text(key.id),
@@ -34,7 +33,7 @@ struct WebhookQueries {
         return WebhookQueue(due: found, count: count ?? 0)
     }
 
-    func attempts(
+    func webhookAttempts(
         of key: WebhookKey,
         before: Int64?,
         limit: Int

@@ -5,16 +5,17 @@ import TideoverStorage
 /// Runs all work on the single writing connection.
 final class WriteSession: StorageWriter {
     let connection: Connection
-    private let statements: Statements
+    let statements: Statements
     private let customers: CustomerQueries
     private let rowWriter: RowWriter
     private let audit: AuditLines
     let used: UsedTables
     private let random: @Sendable () -> UInt64
     private let recordImporter: RecordImporter
-    private let webhooks: WebhookLedger
     let figures: FiguresLedger
     private let log: LogMeter
+    /// Restored by a rollback.
+    var webhookLeases = WebhookLeases()
     private var memory = SessionMemory()
     private var watch = DerivationWatch()
     private var beforeTransaction = Remembered()
@@ -37,7 +38,6 @@ final class WriteSession: StorageWriter {
             customers: customers,
             rows: rowWriter
         )
-        webhooks = WebhookLedger(statements)
         figures = FiguresLedger(statements: statements)
         log = LogMeter(connection)
     }
@@ -283,7 +283,7 @@ final class WriteSession: StorageWriter {
 
     func revokeKey(_ id: String, at now: Instant) throws(StorageError) -> KeyRecord? {
         try statements[SQL.revokeKey].run(.text(id), .instant(now))
-        return try KeyQueries(statements: statements).key(id)
+        return try statements[CommonSQL.key].first(.text(id), read: statements.rows.key)
     }
 
     func record(_ version: PolicyVersion, in scope: AppScope) throws(StorageError) -> Bool {
@@ -315,38 +315,6 @@ final class WriteSession: StorageWriter {
         limit: Int
     ) throws(StorageError) -> String? {
         try figures.markFigures(in: scope, otherThan: stamp, after: after, limit: limit)
-    }
-
-    func put(_ webhook: WebhookRecord) throws(StorageError) { try webhooks.put(webhook) }
-
-    func remove(_ webhook: WebhookKey) throws(StorageError) { try webhooks.remove(webhook) }
-
-    func claim(
-        _ key: WebhookKey,
-        now: Instant,
-        until: Instant
-    ) throws(StorageError) -> Int64? {
-        try webhooks.claim(key, now: now, until: until)
-    }
-
-    func settle(_ settlement: WebhookSettlement) throws(StorageError) -> Bool {
-        try webhooks.settle(settlement)
-    }
-
-    func queue(
-        _ events: [EventID],
-        to key: WebhookKey,
-        at now: Instant
-    ) throws(StorageError) {
-        try webhooks.queue(events, to: key, at: now)
-    }
-
-    func setWebhook(
-        _ key: WebhookKey,
-        disabled reason: String?,
-        at now: Instant
-    ) throws(StorageError) -> Bool {
-        try webhooks.set(key, disabled: reason, at: now)
     }
 
     // MARK: Evidence and facts
@@ -705,7 +673,7 @@ extension WriteSession {
     fileprivate struct Remembered {
         var memory = SessionMemory()
         var watch = DerivationWatch()
-        var webhookLeases = WebhookLedger.Leases()
+        var webhookLeases = WebhookLeases()
     }
 
     func begin() throws(StorageError) {
@@ -713,7 +681,7 @@ extension WriteSession {
         beforeTransaction = Remembered(
             memory: memory,
             watch: watch,
-            webhookLeases: webhooks.leases
+            webhookLeases: webhookLeases
         )
     }
 
@@ -724,7 +692,7 @@ extension WriteSession {
     func rollBack() {
         memory = beforeTransaction.memory
         watch = beforeTransaction.watch
-        webhooks.leases = beforeTransaction.webhookLeases
+        webhookLeases = beforeTransaction.webhookLeases
         guard connection.isInTransaction else { return }
         // If this fails too, the next `begin` fails and reports the reason.
         try? connection.execute(CommonSQL.rollBack)
