@@ -54,8 +54,6 @@ extension Problem {
     static func storeCannotBeAsked(_ app: String, _ environment: Environment) -> Problem {
         Problem(
             "store-cannot-be-asked",
-            status: 409,
-            title: "The stores cannot be asked.",
             detail:
                 "For the App Store set the app's `appStore.issuerId`, `keyId` and "
                 + "`privateKeyFile`; for the environment simulated also `simulatedStore.url`; for "

@@ -130,14 +130,12 @@ extension CustomerAlias {
 
 extension Problem {
     fileprivate static func badAlias(_ detail: String) -> Problem {
-        Problem("bad-alias", status: 400, title: "Invalid alias.", detail: detail)
+        Problem("bad-alias", detail: detail)
     }
 
     fileprivate static func aliasRefused(_ objection: AliasRuling.Objection) -> Problem {
         Problem(
             "alias-refused",
-            status: 409,
-            title: "The two ids cannot be one customer.",
             detail: objection.sentence,
             members: ["reason": .string(objection.code)]
         )

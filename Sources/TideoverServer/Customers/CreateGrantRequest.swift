@@ -134,7 +134,7 @@ struct CreateGrantRequest: Hashable, Sendable {
 
 extension Problem {
     static func badGrant(_ detail: String) -> Problem {
-        Problem("bad-grant", status: 400, title: "Invalid grant.", detail: detail)
+        Problem("bad-grant", detail: detail)
     }
 
     fileprivate static var badUntil: Problem {
@@ -146,39 +146,29 @@ extension Problem {
 
     static let badIdempotencyKey = Problem(
         "bad-idempotency-key",
-        status: 400,
-        title: "Invalid idempotency key.",
         detail: "`Idempotency-Key` must be one line of 1 to \(IdempotencyKey.longest) visible "
             + "ASCII characters, different for each request."
     )
 
     static let idempotencyKeyReused = Problem(
         "idempotency-key-reused",
-        status: 409,
-        title: "The idempotency key was used for another request.",
         detail: "Nothing was changed. Use a new key for each request, and the same key only to "
             + "repeat the same request."
     )
 
     static let tooManyGrants = Problem(
         "too-many-grants",
-        status: 409,
-        title: "Too many grants.",
         detail: "A customer has at most \(GrantsRoute.most) grants, including revoked and ended "
             + "ones. Grant a longer period instead of many."
     )
 
     static let unknownGrant = Problem(
         "unknown-grant",
-        status: 404,
-        title: "Unknown grant.",
         detail: "List the customer's grants and their ids with `GET .../grants`."
     )
 
     static let grantEnded = Problem(
         "grant-ended",
-        status: 409,
-        title: "The grant has ended.",
         detail: "It gives no access, so there is nothing to revoke."
     )
 }

@@ -58,16 +58,12 @@ extension LineageRecord {
 extension Problem {
     fileprivate static let purchaseNotFound = Problem(
         "purchase-not-found",
-        status: 404,
-        title: "Unknown purchase.",
         detail: "Check the number. A purchase is known once its store or a device has "
             + "reported it."
     )
 
     fileprivate static let purchaseUnclaimed = Problem(
         "purchase-unclaimed",
-        status: 404,
-        title: "No customer has claimed the purchase.",
         detail: "Send the same parameter to `lookup`, which states how to claim the purchase."
     )
 
@@ -75,8 +71,6 @@ extension Problem {
         let ids = Set(holders.map(\.text)).sorted()
         return Problem(
             "several-holders",
-            status: 409,
-            title: "Several customers have such purchases.",
             detail: "Ask about one of `customers`, or name an `environment`.",
             members: ["customers": .array(ids.map { .string($0) })]
         )

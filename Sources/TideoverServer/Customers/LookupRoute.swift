@@ -185,14 +185,12 @@ extension Problem {
     fileprivate static func badLookup(
         _ detail: String = "Send one of `?order=`, `?transaction=` and `?token=`."
     ) -> Problem {
-        Problem("bad-lookup", status: 400, title: "Invalid lookup.", detail: detail)
+        Problem("bad-lookup", detail: detail)
     }
 
     fileprivate static func storeDidNotAnswer(_ store: String, _ sentence: String) -> Problem {
         Problem(
             "store-did-not-answer",
-            status: 503,
-            title: "The store did not answer.",
             detail: "\(store) was asked about the order. \(sentence)",
             retryAfter: 30
         )

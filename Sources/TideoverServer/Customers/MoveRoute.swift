@@ -239,14 +239,12 @@ extension Lineage {
 
 extension Problem {
     fileprivate static func badMove(_ detail: String) -> Problem {
-        Problem("bad-move", status: 400, title: "Invalid move of a purchase.", detail: detail)
+        Problem("bad-move", detail: detail)
     }
 
     fileprivate static func moveRefused(_ objection: MoveObjection) -> Problem {
         Problem(
             "move-refused",
-            status: 409,
-            title: "The purchase cannot be moved.",
             detail: objection.sentence,
             members: ["reason": .string(objection.rawValue)]
         )

@@ -102,11 +102,6 @@ extension JSONNode {
 
 extension Problem {
     fileprivate static func badPromptReport(_ detail: String) -> Problem {
-        Problem(
-            "bad-prompt-report",
-            status: 400,
-            title: "Invalid prompt report.",
-            detail: detail
-        )
+        Problem("bad-prompt-report", detail: detail)
     }
 }

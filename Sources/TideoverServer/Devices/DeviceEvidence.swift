@@ -360,8 +360,6 @@ extension Problem {
         let meant = closestName(to: name, among: known)
         return Problem(
             "unknown-member",
-            status: 400,
-            title: "The body has an unknown member.",
             detail: (meant.map { "Did you mean `\($0)`?" } ?? "The members are \(list).")
                 + " Nothing was stored.",
             members: ["found": .string(place.isEmpty ? name : "\(place).\(name)")]
@@ -369,20 +367,13 @@ extension Problem {
     }
 
     static func badReconcileRequest(_ detail: String) -> Problem {
-        Problem(
-            "bad-reconcile-request",
-            status: 400,
-            title: "Invalid reconcile request.",
-            detail: detail
-        )
+        Problem("bad-reconcile-request", detail: detail)
     }
 
     static func tooManyPurchases(found: Int) -> Problem {
         let most = DeviceEvidence.mostQuestions
         return Problem(
             "too-many-items",
-            status: 413,
-            title: "Too many items in one request.",
             detail:
                 "Present at most \(most) purchases of Google Play at a time, the rest in further "
                 + "requests, in any order. This request was not processed.",
@@ -393,8 +384,6 @@ extension Problem {
     static func tooManyItems(found: Int) -> Problem {
         Problem(
             "too-many-items",
-            status: 413,
-            title: "Too many items in one request.",
             detail: "Present at most \(DeviceEvidence.mostItems) items at a time, the rest in "
                 + "further requests: \(DeviceEvidence.pages(for: found)) of them are enough, in any "
                 + "order. This request was not processed.",

@@ -72,8 +72,6 @@ extension Problem {
     fileprivate static func badFlag(_ parameter: String, found: String) -> Problem {
         Problem(
             "bad-flag",
-            status: 400,
-            title: "Invalid flag.",
             detail: "`\(parameter)` must be `true` or `false`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )

@@ -216,8 +216,6 @@ extension Problem {
         )
         return Problem(
             "bad-deadline-kind",
-            status: 400,
-            title: "Unknown kind of deadline.",
             detail: "`kind` is one of \(names).",
             members: ["parameter": "kind", "found": .string(found)]
         )

@@ -99,8 +99,6 @@ extension Problem {
     static func badDimension(_ found: String) -> Problem {
         Problem(
             "bad-dimension",
-            status: 400,
-            title: "Unknown dimension.",
             detail: "`by` is a list of `product`, `store` and `country`, separated by commas.",
             members: ["parameter": "by", "found": .string(found)]
         )

@@ -174,8 +174,6 @@ extension Problem {
     fileprivate static func badPolicy(_ detail: String, _ problems: [String]) -> Problem {
         Problem(
             "bad-policy",
-            status: 400,
-            title: "Invalid policy.",
             detail: detail,
             members: ["problems": .array(problems.map(JSONValue.string))]
         )
@@ -184,8 +182,6 @@ extension Problem {
     fileprivate static func badKnowledge(_ found: String) -> Problem {
         Problem(
             "bad-knowledge",
-            status: 400,
-            title: "Unknown knowledge.",
             detail: "`knowledge` is `then` or `now`.",
             members: ["parameter": "knowledge", "found": .string(found)]
         )

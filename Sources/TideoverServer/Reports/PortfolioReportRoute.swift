@@ -133,8 +133,6 @@ extension Problem {
     ) -> Problem {
         Problem(
             "bad-report-parameter",
-            status: 400,
-            title: "Invalid report parameter.",
             detail: detail,
             members: ["parameter": .string(parameter), "found": .string(found)]
         )

@@ -47,16 +47,9 @@ struct ShadowReportRoute: Sendable {
 extension Problem {
     fileprivate static let neverAnswered = Problem(
         "never-answered",
-        status: 404,
-        title: "No stored response of RevenueCat.",
         detail: "Import one with `tideover import revenuecat`, or set `revenueCat.apiKeyFile`."
     )
 
     /// The problem of a request without `app` for a report about a single app.
-    static let appNeeded = Problem(
-        "app-needed",
-        status: 400,
-        title: "The report is about one app.",
-        detail: "Name it: `?app=` and its id."
-    )
+    static let appNeeded = Problem("app-needed", detail: "Name it: `?app=` and its id.")
 }

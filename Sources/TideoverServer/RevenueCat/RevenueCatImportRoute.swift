@@ -228,6 +228,6 @@ extension ArraySlice<RelayedAnswer> {
 
 extension Problem {
     fileprivate static func badImport(_ detail: String) -> Problem {
-        Problem("bad-import", status: 400, title: "Invalid import.", detail: detail)
+        Problem("bad-import", detail: detail)
     }
 }

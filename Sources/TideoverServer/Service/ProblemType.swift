@@ -27,6 +27,30 @@ package struct ProblemType: Hashable, Sendable {
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 }
 
+extension Problem {
+    /// Creates a problem of a type, which states its status and title.
+    init(
+        _ code: String,
+        detail: String? = nil,
+        members: JSONObject = [:],
+        headers: Headers = [:],
+        retryAfter: Int? = nil
+    ) {
+        guard let type = ProblemType.named(code) else {
+            preconditionFailure("a problem of the server has a type")
+        }
+        self.init(
+            code,
+            status: type.status,
+            title: type.title,
+            detail: detail,
+            members: members,
+            headers: headers,
+            retryAfter: retryAfter
+        )
+    }
+}
+
 /// Answers `GET /problems/{problem}`: the description that a problem's `type` refers to.
 struct ProblemTypeRoute: Sendable {
     func respond(_ code: String) throws(Problem) -> Response {

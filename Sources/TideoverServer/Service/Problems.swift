@@ -10,8 +10,6 @@ extension Problem {
     static func unknownApp(_ id: String) -> Problem {
         Problem(
             "unknown-app",
-            status: 404,
-            title: "Unknown app.",
             detail: "No app with this id is configured. Ids are in `apps[].id`.",
             members: ["app": .string(id)]
         )
@@ -19,8 +17,6 @@ extension Problem {
 
     static let keyMissing = Problem(
         "key-missing",
-        status: 401,
-        title: "Missing API key.",
         detail: "Send `Authorization: Bearer KEY`; `tideover keys add` creates keys.",
         headers: challenge
     )
@@ -28,8 +24,6 @@ extension Problem {
     /// The same message for a malformed, revoked or unknown key.
     static let keyUnknown = Problem(
         "key-unknown",
-        status: 401,
-        title: "Invalid API key.",
         detail: "It is unknown or revoked. Create one with `tideover keys add`.",
         headers: challenge
     )
@@ -39,8 +33,6 @@ extension Problem {
         let names = kinds.map(\.rawValue)
         return Problem(
             "key-not-allowed",
-            status: 403,
-            title: "API key not allowed here.",
             detail: "It takes a key of kind \(names.joined(separator: " or "))"
                 + (kinds == [.admin] ? "." : " that is made for this app."),
             members: ["kinds": .array(names.map(JSONValue.string))]
@@ -51,40 +43,27 @@ extension Problem {
 
     static let unknownKey = Problem(
         "unknown-key",
-        status: 404,
-        title: "There is no such key.",
         detail: "Name a key by its id. List the ids with `tideover keys list`."
     )
 
     static func badKeyRequest(_ detail: String) -> Problem {
-        Problem(
-            "bad-key-request",
-            status: 400,
-            title: "Invalid key request.",
-            detail: detail
-        )
+        Problem("bad-key-request", detail: detail)
     }
 
     static let nothingToReload = Problem(
         "nothing-to-reload",
-        status: 409,
-        title: "There is no configuration to reload.",
         detail: "Only `tideover serve` has a configuration file to reload."
     )
 
     static func unusableConfiguration(_ reason: String) -> Problem {
         Problem(
             "unusable-configuration",
-            status: 422,
-            title: "The configuration was not reloaded.",
             detail: "The previous configuration stays in effect. \(reason)"
         )
     }
 
     static let badCustomer = Problem(
         "bad-customer",
-        status: 400,
-        title: "Invalid customer id.",
         detail: "A customer id must not be empty, the all-zero UUID, contain a NUL character, or "
             + "be longer than \(String.longestStorableName) bytes of UTF-8."
     )
@@ -92,8 +71,6 @@ extension Problem {
     static func unknownEnvironment(_ asked: String) -> Problem {
         Problem(
             "unknown-environment",
-            status: 400,
-            title: "Unknown environment.",
             detail: "`environment` must be one of production, sandbox, simulated.",
             members: ["found": .string(asked)]
         )
@@ -103,8 +80,6 @@ extension Problem {
         let served = app.environments.map(\.rawValue)
         return Problem(
             "environment-not-served",
-            status: 400,
-            title: "The app is not served in this environment.",
             detail: "Send `?environment=` with \(served.joined(separator: " or ")), "
                 + "or add the environment to the app's configuration.",
             members: [
@@ -117,8 +92,6 @@ extension Problem {
     static func badInstant(_ parameter: String, found: String) -> Problem {
         Problem(
             "bad-instant",
-            status: 400,
-            title: "Invalid time.",
             detail: "`\(parameter)` must be an RFC 3339 time such as 2026-05-06T10:00:00Z; "
                 + "in a query write the `+` of an offset as `%2B`.",
             members: ["parameter": .string(parameter), "found": .string(found)]
@@ -129,8 +102,6 @@ extension Problem {
     static func badRange(found: Instant) -> Problem {
         Problem(
             "bad-instant",
-            status: 400,
-            title: "Invalid time.",
             detail: "`from` must be before `to`, and before now.",
             members: ["parameter": "from", "found": .string(found.rfc3339)]
         )
@@ -139,8 +110,6 @@ extension Problem {
     static func badCursor(_ parameter: String, found: String) -> Problem {
         Problem(
             "bad-cursor",
-            status: 400,
-            title: "Invalid cursor.",
             detail: "Send `next` of the previous page as `\(parameter)`, unchanged.",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
@@ -149,8 +118,6 @@ extension Problem {
     static func badLimit(_ parameter: String, found: String, greatest: Int) -> Problem {
         Problem(
             "bad-limit",
-            status: 400,
-            title: "Invalid limit.",
             detail: "`\(parameter)` must be a whole number from 1 to \(greatest).",
             members: ["parameter": .string(parameter), "found": .string(found)]
         )
@@ -159,8 +126,6 @@ extension Problem {
     static func appStoreNotConfigured(_ app: String) -> Problem {
         Problem(
             "app-store-not-configured",
-            status: 404,
-            title: "The App Store is not configured.",
             detail: "Set `appStore.bundleId` in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -174,8 +139,6 @@ extension Problem {
     static func unknownStore(_ found: String) -> Problem {
         Problem(
             "unknown-store",
-            status: 400,
-            title: "Unknown store.",
             detail: "`store` must be one of appStore, googlePlay.",
             members: ["found": .string(found)]
         )
@@ -184,8 +147,6 @@ extension Problem {
     static func googlePlayNotConfigured(_ app: String) -> Problem {
         Problem(
             "google-play-not-configured",
-            status: 404,
-            title: "Google Play is not configured.",
             detail: "Set `googlePlay`, with `push`, in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -194,8 +155,6 @@ extension Problem {
     static func revenueCatNotConfigured(_ app: String) -> Problem {
         Problem(
             "revenuecat-not-configured",
-            status: 404,
-            title: "RevenueCat is not configured.",
             detail: "Set `revenueCat` in the app's configuration.",
             members: ["app": .string(app)]
         )
@@ -206,8 +165,6 @@ extension Problem {
         let wait = failure.retryAt.map { max(1, ($0 - now).count / 1000) }
         return Problem(
             "store-not-asked",
-            status: 503,
-            title: "Google Play did not answer.",
             detail: failure.sentence,
             retryAfter: Int(min(wait ?? 10, 3600))
         )
@@ -217,8 +174,6 @@ extension Problem {
     static func answerNotUnderstood(_ refusal: PlayRefusal) -> Problem {
         Problem(
             "store-answer-not-understood",
-            status: 503,
-            title: "Google Play's response is not understood.",
             detail: refusal.sentence,
             retryAfter: 60
         )
@@ -228,8 +183,6 @@ extension Problem {
     static func pushKeysUnavailable(_ failure: PushKeysFailure) -> Problem {
         Problem(
             "push-keys-unavailable",
-            status: 503,
-            title: "The push cannot be verified now.",
             detail: failure.sentence,
             retryAfter: 10
         )
@@ -239,8 +192,6 @@ extension Problem {
     static func signedInTheFuture(by ahead: Milliseconds) -> Problem {
         Problem(
             "signed-in-the-future",
-            status: 503,
-            title: "The notification is dated in the future.",
             detail: "It was signed \(ahead.count / 1000) s ahead of this server's clock.",
             retryAfter: 60
         )
@@ -248,48 +199,30 @@ extension Problem {
 
     static let tooOld = Problem(
         "too-old",
-        status: 410,
-        title: "The notification is too old.",
         detail: "The App Store repeats notifications for days and lists them for 180 days."
     )
 
     static let signerExpired = Problem(
         "signer-expired",
-        status: 410,
-        title: "The signing certificate has expired.",
         detail: "The App Store no longer repeats a notification this old, and its certificate is "
             + "not valid today. Run `tideover backfill`: what the App Store lists is accepted."
     )
 
     /// 503: the storage failed; the store tries again and nothing is lost.
-    static let storageUnavailable = Problem(
-        "storage-unavailable",
-        status: 503,
-        title: "The storage is not available.",
-        retryAfter: 30
-    )
+    static let storageUnavailable = Problem("storage-unavailable", retryAfter: 30)
 
     /// 503: the limits of concurrent and waiting verifications are reached.
-    static let overloaded = Problem(
-        "overloaded",
-        status: 503,
-        title: "Too many notifications arrived at once.",
-        retryAfter: 1
-    )
+    static let overloaded = Problem("overloaded", retryAfter: 1)
 
     /// 503: a report of the app is running, and the queue is full.
     static let reportsBusy = Problem(
         "reports-busy",
-        status: 503,
-        title: "Too many reports at once.",
         detail: "Reports are made one at a time. Try again later.",
         retryAfter: 30
     )
 
     static let customerChanging = Problem(
         "customer-changing",
-        status: 503,
-        title: "The customer is changing.",
         detail: "New facts arrived during each attempt; not all data is erased. Retry.",
         retryAfter: 10
     )
@@ -297,16 +230,12 @@ extension Problem {
     /// 409: one copy of the database is made at a time.
     static let backupRunning = Problem(
         "backup-running",
-        status: 409,
-        title: "A backup is already running.",
         detail: "Read its progress with `GET /v1/backup`. Start another one when it has ended."
     )
 
     /// 501: the service runs in a command, or over another storage.
     static let backupUnavailable = Problem(
         "backup-unavailable",
-        status: 501,
-        title: "No backup can be made here.",
         detail: "Ask a running server, or run `tideover backup`."
     )
 
@@ -314,8 +243,6 @@ extension Problem {
     static func eventsRemoved(_ name: String) -> Problem {
         Problem(
             "events-removed",
-            status: 410,
-            title: "Expired cursor.",
             detail: "Events after it were removed by `retention.told`. Continue without `\(name)`, "
                 + "from the oldest stored event, and read the answers of your customers again."
         )
@@ -325,8 +252,6 @@ extension Problem {
     static func tooManyRefusals(retryAfter seconds: Int) -> Problem {
         Problem(
             "too-many-refusals",
-            status: 429,
-            title: "Too many refused requests.",
             detail: "This request was not processed. Try again later.",
             retryAfter: seconds
         )
@@ -336,8 +261,6 @@ extension Problem {
     static func tooManyChanges(retryAfter seconds: Int) -> Problem {
         Problem(
             "too-many-changes",
-            status: 429,
-            title: "Too many changes.",
             detail: "This request changed nothing. Purchases that are not known yet are always "
                 + "accepted.",
             retryAfter: seconds
@@ -347,8 +270,6 @@ extension Problem {
     /// 503: the server runs, but cannot do its work.
     static let notReady = Problem(
         "not-ready",
-        status: 503,
-        title: "The server is not ready.",
         detail: "The storage cannot be read and written; the log says why.",
         members: ["checks": .object(["storage": "failed"])],
         retryAfter: 1
@@ -356,8 +277,6 @@ extension Problem {
 
     static let draining = Problem(
         "draining",
-        status: 503,
-        title: "The server is about to stop.",
         detail: "Send requests to another server, or wait.",
         retryAfter: 1
     )

@@ -67,8 +67,6 @@ extension Problem {
         let list = known.map { "`\($0)`" }.joined(separator: ", ")
         return Problem(
             "unknown-parameter",
-            status: 400,
-            title: "Unknown query parameter.",
             detail: meant.map { "Did you mean `\($0)`?" }
                 ?? (known.isEmpty ? "The route takes none." : "The route takes \(list)."),
             members: ["found": .string(name)]
@@ -76,11 +74,6 @@ extension Problem {
     }
 
     fileprivate static func repeatedParameter(_ name: String) -> Problem {
-        Problem(
-            "repeated-parameter",
-            status: 400,
-            title: "Repeated query parameter.",
-            detail: "Send `\(name)` only once."
-        )
+        Problem("repeated-parameter", detail: "Send `\(name)` only once.")
     }
 }

@@ -229,6 +229,6 @@ struct StoreActionFields {
 
 extension Problem {
     static func badStoreAction(_ detail: String) -> Problem {
-        Problem("bad-store-action", status: 400, title: "Invalid store action.", detail: detail)
+        Problem("bad-store-action", detail: detail)
     }
 }

@@ -354,16 +354,12 @@ extension StoreActionsRoute {
 extension Problem {
     static let unknownPurchase = Problem(
         "unknown-purchase",
-        status: 404,
-        title: "Unknown purchase.",
         detail: "Name it by a transaction id, an order number or a purchase token that is stored; "
             + "`GET /v1/apps/{app}/lookup` finds purchases."
     )
 
     fileprivate static let idempotencyKeyNeeded = Problem(
         "idempotency-key-needed",
-        status: 400,
-        title: "An idempotency key is needed.",
         detail:
             "Send `Idempotency-Key` with a new value for each change, so that a repeated request "
             + "changes the purchase once. `?dryRun=true` needs none."
@@ -371,8 +367,6 @@ extension Problem {
 
     fileprivate static let storeActionUnderWay = Problem(
         "store-action-under-way",
-        status: 409,
-        title: "The request is being sent.",
         detail: "Another request with the same key has not been answered yet. Send it again later."
     )
 }

@@ -120,8 +120,6 @@ extension Problem {
     fileprivate static func storeRejected(_ failure: StoreActionFailure) -> Problem {
         Problem(
             "store-rejected",
-            status: 409,
-            title: "The store rejected the request.",
             detail: failure.sentence,
             members: ["code": .string(failure.code)]
         )
@@ -133,8 +131,6 @@ extension Problem {
     ) -> Problem {
         Problem(
             "store-action-not-sent",
-            status: 503,
-            title: "The store made no change.",
             detail: failure.sentence,
             members: ["code": .string(failure.code)],
             retryAfter: retryAfter
@@ -152,8 +148,6 @@ extension Problem {
                 + "new key."
         return Problem(
             "store-outcome-unknown",
-            status: 409,
-            title: "The outcome is unknown.",
             detail: "\(failure.sentence) \(advice)",
             members: ["code": .string(failure.code), "repeatable": .bool(isRepeatable)]
         )

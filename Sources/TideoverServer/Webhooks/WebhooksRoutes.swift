@@ -335,38 +335,25 @@ private func webhookObject(_ body: [UInt8], known: [String]) throws(Problem) -> 
 extension Problem {
     fileprivate static let unknownWebhook = Problem(
         "unknown-webhook",
-        status: 404,
-        title: "Unknown webhook.",
         detail: "`tideover webhooks list` shows the ids of an app's webhooks."
     )
 
     fileprivate static let configuredWebhook = Problem(
         "configured-webhook",
-        status: 409,
-        title: "The webhook is configured.",
         detail: "Remove it from `webhooks` in the configuration and reload."
     )
 
     fileprivate static let unknownEvent = Problem(
         "unknown-event",
-        status: 404,
-        title: "Unknown event.",
         detail: "It was removed, or the webhook does not receive events of its kind."
     )
 
     fileprivate static func badWebhookRequest(_ detail: String) -> Problem {
-        Problem(
-            "bad-webhook-request",
-            status: 400,
-            title: "Invalid webhook request.",
-            detail: detail
-        )
+        Problem("bad-webhook-request", detail: detail)
     }
 
     fileprivate static let webhooksNotSent = Problem(
         "webhooks-not-sent",
-        status: 503,
-        title: "No webhooks are sent.",
         detail: "Send the request to a running server.",
         retryAfter: 30
     )
