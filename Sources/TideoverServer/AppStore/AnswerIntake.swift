@@ -78,13 +78,10 @@ extension Backfiller {
             app: app.id
         )
         context.log(
-            LogLine(
-                .warning,
-                "the store's response contains rejected data",
-                app: app.id,
-                environment: environment,
-                code: code
-            )
+            .warning,
+            "the store's response contains rejected data",
+            in: environment,
+            code: code
         )
     }
 }

@@ -108,15 +108,12 @@ final class BackfillBook: Sendable {
         }
         guard let sum else { return }
         context.log(
-            LogLine(
-                .info,
-                isEnd ? "backfill step done" : "backfill goes on",
-                app: context.app.id,
-                environment: environment,
-                code: step.rawValue,
-                detail: "items \(sum.items), pages \(sum.pages), new facts \(sum.newFacts)"
-                    + (sum.until.map { ", until \($0.rfc3339)" } ?? "")
-            )
+            .info,
+            isEnd ? "backfill step done" : "backfill goes on",
+            in: environment,
+            code: step.rawValue,
+            detail: "items \(sum.items), pages \(sum.pages), new facts \(sum.newFacts)"
+                + (sum.until.map { ", until \($0.rfc3339)" } ?? "")
         )
     }
 }

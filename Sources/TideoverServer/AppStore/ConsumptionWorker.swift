@@ -128,14 +128,11 @@ struct ConsumptionWorker: Sendable {
 
     private func raise(_ code: String, _ detail: String) {
         context.log(
-            LogLine(
-                .error,
-                "consumption request not answered",
-                app: app.id,
-                environment: queue.environment,
-                code: code,
-                detail: detail
-            )
+            .error,
+            "consumption request not answered",
+            in: queue.environment,
+            code: code,
+            detail: detail
         )
     }
 }

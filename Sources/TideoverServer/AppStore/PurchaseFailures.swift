@@ -44,14 +44,11 @@ extension Backfiller {
 
     private func log(_ failure: AppStoreAPIFailure, about lineage: Lineage) {
         context.log(
-            LogLine(
-                .warning,
-                "a purchase could not be asked about",
-                app: app.id,
-                environment: environment,
-                code: failure.code,
-                detail: "Transaction \(lineage.id): \(failure.sentence)"
-            )
+            .warning,
+            "a purchase could not be asked about",
+            in: environment,
+            code: failure.code,
+            detail: "Transaction \(lineage.id): \(failure.sentence)"
         )
     }
 }

@@ -62,14 +62,11 @@ extension Backfiller {
 
     private func log(_ code: String, _ detail: String) {
         context.log(
-            LogLine(
-                .warning,
-                "a purchase could not be asked about",
-                app: app.id,
-                environment: environment,
-                code: code,
-                detail: detail
-            )
+            .warning,
+            "a purchase could not be asked about",
+            in: environment,
+            code: code,
+            detail: detail
         )
     }
 }

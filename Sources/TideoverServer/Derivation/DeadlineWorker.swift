@@ -161,14 +161,11 @@ struct DeadlineWorker: Sendable {
 
     private func tell(_ error: StorageError, _ context: AppContext, _ environment: Environment) {
         context.log(
-            LogLine(
-                .error,
-                "deadlines not met",
-                app: context.app.id,
-                environment: environment,
-                code: "storage",
-                detail: error.description
-            )
+            .error,
+            "deadlines not met",
+            in: environment,
+            code: "storage",
+            detail: error.description
         )
     }
 }

@@ -36,14 +36,11 @@ struct DriftWatch: Sendable {
         for drift in found where drift.openedAt == now {
             context.metrics.count(.drift, app.id, drift.direction.rawValue, drift.cause.rawValue)
             context.log(
-                LogLine(
-                    .info,
-                    "drift found",
-                    app: app.id,
-                    environment: key.environment,
-                    code: drift.cause.rawValue,
-                    detail: drift.direction.rawValue
-                )
+                .info,
+                "drift found",
+                in: key.environment,
+                code: drift.cause.rawValue,
+                detail: drift.direction.rawValue
             )
         }
         let questions = Set(

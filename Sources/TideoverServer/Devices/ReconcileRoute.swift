@@ -210,13 +210,10 @@ struct ReconcileRoute: Sendable {
             return try await body()
         } catch let error as StorageError {
             context.log(
-                LogLine(
-                    .error,
-                    "storage failed",
-                    app: app.id,
-                    code: "storage",
-                    detail: error.description
-                )
+                .error,
+                "storage failed",
+                code: "storage",
+                detail: error.description
             )
             throw Problem.notAllKept(kept)
         }

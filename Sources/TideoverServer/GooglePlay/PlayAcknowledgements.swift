@@ -47,14 +47,11 @@ extension PlayPoller {
             count(.acknowledgements, failure.metricWord)
             try await pause(after: failure)
             context.log(
-                LogLine(
-                    .warning,
-                    "a purchase could not be acknowledged",
-                    app: app.id,
-                    environment: environment,
-                    code: failure.code,
-                    detail: failure.sentence
-                )
+                .warning,
+                "a purchase could not be acknowledged",
+                in: environment,
+                code: failure.code,
+                detail: failure.sentence
             )
             return
         }
@@ -68,15 +65,12 @@ extension PlayPoller {
     func tellOfLate() {
         for purchase in pollQueue.newlyLate(at: timing.clock()) {
             context.log(
-                LogLine(
-                    .error,
-                    "a purchase is not acknowledged",
-                    app: app.id,
-                    environment: environment,
-                    code: "acknowledgement-late",
-                    detail: "Google Play refunds it at \(purchase.dueBy.rfc3339) unless it is "
-                        + "acknowledged: give the service account the permission to manage orders."
-                )
+                .error,
+                "a purchase is not acknowledged",
+                in: environment,
+                code: "acknowledgement-late",
+                detail: "Google Play refunds it at \(purchase.dueBy.rfc3339) unless it is "
+                    + "acknowledged: give the service account the permission to manage orders."
             )
         }
     }

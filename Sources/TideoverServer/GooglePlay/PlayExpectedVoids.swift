@@ -64,14 +64,11 @@ extension PlayPoller {
 
     private func tell(_ code: String, _ detail: String) {
         context.log(
-            LogLine(
-                .warning,
-                Self.voidUnread,
-                app: app.id,
-                environment: environment,
-                code: code,
-                detail: detail
-            )
+            .warning,
+            Self.voidUnread,
+            in: environment,
+            code: code,
+            detail: detail
         )
     }
 }

@@ -40,9 +40,7 @@ struct PlayIngest: Sendable {
             _ = try await pushes.admit(request, at: now)
             return try PlayIntake.Message(try PubSubMessage(request), trust, at: now)
         } catch let failure as PushKeysFailure {
-            context.log(
-                LogLine(.error, "pushes cannot be verified", app: app.id, detail: "\(failure)")
-            )
+            context.log(.error, "pushes cannot be verified", detail: "\(failure)")
             throw Problem.pushKeysUnavailable(failure)
         } catch {
             guard let refusal = error as? any Refusal else { throw error }

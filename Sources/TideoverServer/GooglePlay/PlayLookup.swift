@@ -97,14 +97,11 @@ struct PlayLookup: Sendable {
     /// assumed.
     func note(_ failure: PlayAPIFailure, _ lineage: Lineage?) async throws {
         context.log(
-            LogLine(
-                failure.outcome == .gone ? .info : .warning,
-                failure.outcome == .gone
-                    ? "Google Play does not know a purchase" : "Google Play could not be asked",
-                app: app.id,
-                code: failure.code,
-                detail: failure.sentence
-            )
+            failure.outcome == .gone ? .info : .warning,
+            failure.outcome == .gone
+                ? "Google Play does not know a purchase" : "Google Play could not be asked",
+            code: failure.code,
+            detail: failure.sentence
         )
         guard let lineage, let outcome = failure.outcome else { return }
         try await note(failure.exchange, outcome, lineage)

@@ -146,13 +146,10 @@ extension PlayPoller {
     ) async throws {
         try await cursors.keep(timing.clock(), Self.settled(token, lineage))
         context.log(
-            LogLine(
-                .info,
-                "a purchase is not asked about any more",
-                app: app.id,
-                environment: environment,
-                detail: reason
-            )
+            .info,
+            "a purchase is not asked about any more",
+            in: environment,
+            detail: reason
         )
     }
 
@@ -175,14 +172,11 @@ extension PlayPoller {
             facts = try self.facts(in: answers)
         } catch {
             context.log(
-                LogLine(
-                    .warning,
-                    "the store's answer is not understood",
-                    app: app.id,
-                    environment: environment,
-                    code: error.code,
-                    detail: error.sentence
-                )
+                .warning,
+                "the store's answer is not understood",
+                in: environment,
+                code: error.code,
+                detail: error.sentence
             )
             if let lineage { try await playLookup.note(read.exchange, .refused, lineage) }
             return .failed(Failure(code: error.code, isRetryable: false))

@@ -26,13 +26,10 @@ struct PlayVoidedNotice: Sendable {
             try await poller.readExpectedVoids()
         } catch {
             playLookup.context.log(
-                LogLine(
-                    .warning,
-                    PlayPoller.voidUnread,
-                    app: app.id,
-                    code: error is StorageError ? "storage" : "not-asked",
-                    detail: (error as? StorageError)?.description ?? "The server stops."
-                )
+                .warning,
+                PlayPoller.voidUnread,
+                code: error is StorageError ? "storage" : "not-asked",
+                detail: (error as? StorageError)?.description ?? "The server stops."
             )
         }
     }

@@ -148,13 +148,10 @@ extension PlayPoller {
             by: found.refused
         )
         context.log(
-            LogLine(
-                .warning,
-                "voided orders could not be read",
-                app: app.id,
-                environment: environment,
-                detail: "\(found.refused) of \(found.items) orders of one page"
-            )
+            .warning,
+            "voided orders could not be read",
+            in: environment,
+            detail: "\(found.refused) of \(found.items) orders of one page"
         )
     }
 

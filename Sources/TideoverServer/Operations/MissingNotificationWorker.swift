@@ -80,16 +80,13 @@ struct MissingNotificationWorker: Sendable {
             return nil
         }
         context.log(
-            LogLine(
-                .error,
-                "no notifications arrive",
-                app: app.id,
-                environment: environment,
-                code: "silence",
-                detail:
-                    "\(store.name): none since \(unheardSince.rfc3339), though a renewal fell due at "
-                    + "\(due.rfc3339); `tideover doctor` asks for a test notification"
-            )
+            .error,
+            "no notifications arrive",
+            in: environment,
+            code: "silence",
+            detail:
+                "\(store.name): none since \(unheardSince.rfc3339), though a renewal fell due at "
+                + "\(due.rfc3339); `tideover doctor` asks for a test notification"
         )
         return now
     }
@@ -105,14 +102,11 @@ struct MissingNotificationWorker: Sendable {
             finding.word.rawValue
         )
         context.log(
-            LogLine(
-                finding.word == .nothing ? .info : .warning,
-                "asked the store about the silence",
-                app: app.id,
-                environment: environment,
-                code: finding.word.rawValue,
-                detail: finding.sentence
-            )
+            finding.word == .nothing ? .info : .warning,
+            "asked the store about the silence",
+            in: environment,
+            code: finding.word.rawValue,
+            detail: finding.sentence
         )
     }
 

@@ -223,14 +223,11 @@ final class Replayer: Sendable {
 
     private func tell(_ level: LogLine.Level, _ event: String, code: String?, _ detail: String) {
         context.log(
-            LogLine(
-                level,
-                event,
-                app: app.id,
-                environment: environment,
-                code: code,
-                detail: detail
-            )
+            level,
+            event,
+            in: environment,
+            code: code,
+            detail: detail
         )
     }
 }

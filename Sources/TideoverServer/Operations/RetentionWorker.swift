@@ -68,13 +68,10 @@ struct RetentionWorker: Sendable {
         } catch let error as StorageError {
             let detail = error.description
             context.log(
-                LogLine(
-                    .error,
-                    "old rows not removed",
-                    app: context.app.id,
-                    code: "storage",
-                    detail: detail
-                )
+                .error,
+                "old rows not removed",
+                code: "storage",
+                detail: detail
             )
         }
     }
@@ -86,14 +83,11 @@ struct RetentionWorker: Sendable {
         _ environment: Environment
     ) {
         context.log(
-            LogLine(
-                .info,
-                "old rows removed",
-                app: context.app.id,
-                environment: environment,
-                code: kind.rawValue,
-                detail: "\(count) rows"
-            )
+            .info,
+            "old rows removed",
+            in: environment,
+            code: kind.rawValue,
+            detail: "\(count) rows"
         )
     }
 }

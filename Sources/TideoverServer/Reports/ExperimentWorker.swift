@@ -54,14 +54,11 @@ struct ExperimentWorker: Sendable {
             let why = "\(stop.reason.rawValue) rise with the arm \(stop.arm)"
             try await audit("The experiment \(name) was stopped: \(why).", name, now)
             context.log(
-                LogLine(
-                    .error,
-                    "experiment stopped",
-                    app: app.id,
-                    environment: environment,
-                    code: "experiments",
-                    detail: "\(name): \(why)"
-                )
+                .error,
+                "experiment stopped",
+                in: environment,
+                code: "experiments",
+                detail: "\(name): \(why)"
             )
         }
     }

@@ -89,14 +89,11 @@ struct FiguresWorker: Sendable {
             context.metrics.count(.lockoutTime, app.id, cause.rawValue, by: seconds)
         }
         context.log(
-            LogLine(
-                .error,
-                "customers were locked out",
-                app: app.id,
-                environment: environment,
-                code: "lockouts",
-                detail: news.sentence
-            )
+            .error,
+            "customers were locked out",
+            in: environment,
+            code: "lockouts",
+            detail: news.sentence
         )
     }
 }

@@ -48,12 +48,9 @@ struct RevenueCatIngest: Sendable {
             if let environment = reading.environment { context.noteEnvironment(environment) }
             guard reading.event.timestamp <= now + .clockTolerance else {
                 context.log(
-                    LogLine(
-                        .error,
-                        "dated in the future, check the clock",
-                        app: app.id,
-                        environment: reading.environment
-                    )
+                    .error,
+                    "dated in the future, check the clock",
+                    in: reading.environment
                 )
                 throw Problem.signedInTheFuture(by: reading.event.timestamp - now)
             }

@@ -30,7 +30,7 @@ struct RevenueCatQuestion: Sendable {
     }
 
     private func tell(_ event: String, _ code: String, _ detail: String) {
-        context.log(LogLine(.warning, event, app: context.app.id, code: code, detail: detail))
+        context.log(.warning, event, code: code, detail: detail)
     }
 }
 

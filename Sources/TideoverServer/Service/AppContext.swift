@@ -56,6 +56,26 @@ struct AppContext: Sendable {
     var consumption: ConsumptionQueues { box.shared.consumption }
     var playQuestions: RequestLimiter? { box.shared.playQuestions }
 
+    /// Logs a line about the app.
+    func log(
+        _ level: LogLine.Level,
+        _ event: String,
+        in environment: Environment? = nil,
+        code: String? = nil,
+        detail: String? = nil
+    ) {
+        log(
+            LogLine(
+                level,
+                event,
+                app: app.id,
+                environment: environment,
+                code: code,
+                detail: detail
+            )
+        )
+    }
+
     /// Notes the environment of a request's content, for the request's log line.
     func noteEnvironment(_ environment: Environment) {
         notes?.withLock { $0.environment = environment }

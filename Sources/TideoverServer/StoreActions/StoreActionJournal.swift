@@ -53,14 +53,11 @@ struct StoreActionJournal: Sendable {
         _ = try await context.commit(commitRequest)
         context.metrics.count(.storeActions, app.id, subject.action, outcome.rawValue)
         context.log(
-            LogLine(
-                outcome == .unknown ? .warning : .info,
-                "store action",
-                app: app.id,
-                environment: environment,
-                code: code ?? outcome.rawValue,
-                detail: subject.action
-            )
+            outcome == .unknown ? .warning : .info,
+            "store action",
+            in: environment,
+            code: code ?? outcome.rawValue,
+            detail: subject.action
         )
     }
 }

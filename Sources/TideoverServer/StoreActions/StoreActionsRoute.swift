@@ -276,14 +276,11 @@ extension StoreActionsRoute {
             try await call.refresh()
         } catch {
             context.log(
-                LogLine(
-                    .warning,
-                    "a purchase could not be asked about",
-                    app: app.id,
-                    environment: pending.environment,
-                    code: error is StorageError ? "storage" : "not-asked",
-                    detail: pending.subject.action
-                )
+                .warning,
+                "a purchase could not be asked about",
+                in: pending.environment,
+                code: error is StorageError ? "storage" : "not-asked",
+                detail: pending.subject.action
             )
         }
     }

@@ -50,7 +50,7 @@ struct WebhooksRoutes: Sendable {
             authorization: wish.authorization
         )
         try await book.put(endpoint)
-        context.log(LogLine(.info, "webhook added", app: app.id, detail: id))
+        context.log(.info, "webhook added", detail: id)
         let entry = try entry(id)
         return .json(status: 201, headers: Self.headers) { writer in
             entry.writeFields(to: &writer, waiting: 0)
@@ -87,13 +87,10 @@ struct WebhooksRoutes: Sendable {
         let reason = isDisabled ? "operator" : nil
         _ = try await context.storage.setWebhook(key, disabled: reason, at: sendingClock())
         context.log(
-            LogLine(
-                .info,
-                isDisabled ? "webhook disabled" : "webhook enabled",
-                app: app.id,
-                code: reason,
-                detail: id
-            )
+            .info,
+            isDisabled ? "webhook disabled" : "webhook enabled",
+            code: reason,
+            detail: id
         )
         let entry = try entry(id)
         let count = try context.storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
@@ -108,7 +105,7 @@ struct WebhooksRoutes: Sendable {
         let key = entry.endpoint.key
         let count = try context.storage.webhookQueue(of: key, now: sendingClock(), limit: 0).count
         try await context.storage.remove(key)
-        context.log(LogLine(.info, "webhook removed", app: app.id, detail: id))
+        context.log(.info, "webhook removed", detail: id)
         return .json(headers: Self.headers) { entry.writeFields(to: &$0, waiting: count) }
     }
 
