@@ -171,6 +171,31 @@ extension JSONWriter {
         self.key(key)
         try array(body)
     }
+
+    /// Writes a member: an array; `write` writes the element of each item.
+    package mutating func field<Item, E: Error>(
+        _ key: String,
+        each items: some Sequence<Item>,
+        _ write: (Item, inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        try field(
+            key,
+            array: { writer throws(E) in
+                for item in items { try write(item, &writer) }
+            }
+        )
+    }
+
+    /// Writes a member: an array of objects; `write` writes the members of each item.
+    package mutating func field<Item, E: Error>(
+        _ key: String,
+        objects items: some Sequence<Item>,
+        _ write: (Item, inout JSONWriter) throws(E) -> Void
+    ) throws(E) {
+        try field(key, each: items) { item, writer throws(E) in
+            try writer.object { writer throws(E) in try write(item, &writer) }
+        }
+    }
 }
 
 extension JSONWriter {

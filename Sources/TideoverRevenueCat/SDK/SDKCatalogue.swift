@@ -29,12 +29,9 @@ package struct SDKCatalogue: Hashable, Sendable {
                         object: { writer in
                             writer.field("product_identifier", keyed.id)
                             if let plan = keyed.basePlan { writer.field("base_plan_id", plan) }
-                            writer.field(
-                                "entitlements",
-                                array: { writer in
-                                    for name in product.entitlements.sorted() { writer.value(name) }
-                                }
-                            )
+                            writer.field("entitlements", each: product.entitlements.sorted()) {
+                                $1.value($0)
+                            }
                         }
                     )
                 }

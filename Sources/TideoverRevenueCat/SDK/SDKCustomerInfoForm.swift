@@ -41,12 +41,9 @@ extension SDKCustomerInfo {
             "non_subscriptions",
             object: { writer in
                 for (key, list) in purchases.inKeyOrder {
-                    writer.field(
-                        key,
-                        array: { writer in
-                            for purchase in list { writer.object(purchase.writeMembers) }
-                        }
-                    )
+                    writer.field(key, each: list) { purchase, writer in
+                        writer.object(purchase.writeMembers)
+                    }
                 }
             }
         )

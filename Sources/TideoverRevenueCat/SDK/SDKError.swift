@@ -114,16 +114,10 @@ package enum SDKError: Error, Hashable, Sendable {
         _ faults: [String: String],
         to writer: inout JSONWriter
     ) {
-        writer.field(
-            "attribute_errors",
-            array: { writer in
-                for (name, fault) in faults.inKeyOrder {
-                    writer.object { writer in
-                        writer.field("key_name", name)
-                        writer.field("message", fault)
-                    }
-                }
-            }
-        )
+        writer.field("attribute_errors", objects: faults.inKeyOrder) { row, writer in
+            let (name, fault) = row
+            writer.field("key_name", name)
+            writer.field("message", fault)
+        }
     }
 }

@@ -65,24 +65,15 @@ package struct SDKOfferings: Hashable, Sendable {
         let isCurrentSold = sold.contains { $0.0.identifier == current }
         // Android needs this member as text.
         writer.field("current_offering_id", isCurrentSold ? current : "")
-        writer.field(
-            "offerings",
-            array: { writer in
-                for (offering, packages) in sold {
-                    writer.object { writer in
-                        writer.field("identifier", offering.identifier)
-                        writer.field("description", offering.description)
-                        writer.field("metadata", .object(offering.metadata))
-                        writer.field(
-                            "packages",
-                            array: { writer in
-                                for package in packages { writer.object(package.writeMembers) }
-                            }
-                        )
-                    }
-                }
+        writer.field("offerings", objects: sold) { row, writer in
+            let (offering, packages) = row
+            writer.field("identifier", offering.identifier)
+            writer.field("description", offering.description)
+            writer.field("metadata", .object(offering.metadata))
+            writer.field("packages", each: packages) { package, writer in
+                writer.object(package.writeMembers)
             }
-        )
+        }
         guard isCurrentSold else { return }
         writePlacements(among: Set(sold.map(\.0.identifier)), to: &writer)
     }

@@ -85,10 +85,7 @@ struct AliasesRoute: Sendable {
         .json(status: status, headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("app", app.id)
             writer.field("customer", identity.primary.text)
-            writer.field(
-                "aliases",
-                array: { writer in for alias in identity.aliases { alias.write(to: &writer) } }
-            )
+            writer.field("aliases", each: identity.aliases) { $0.write(to: &$1) }
         }
     }
 }

@@ -37,10 +37,7 @@ struct AuditRoute: Sendable {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("app", app.id)
-            writer.field(
-                "audit",
-                array: { writer in for line in page { line.write(to: &writer) } }
-            )
+            writer.field("audit", each: page) { $0.write(to: &$1) }
             writer.field("next", (page.last?.id ?? after)?.description)
             writer.field("more", found.count > limit)
         }

@@ -39,12 +39,7 @@ struct CustomerDrift: Sendable {
 
     /// Writes `drift` and `lockouts`.
     func writeFields(to writer: inout JSONWriter) {
-        writer.field(
-            "drift",
-            array: { writer in
-                for drift in drift { drift.write(to: &writer) }
-            }
-        )
+        writer.field("drift", each: drift) { $0.write(to: &$1) }
         writer.field(
             "lockouts",
             object: { writer in

@@ -47,19 +47,9 @@ struct CustomerExplanation: Sendable {
             drift.writeFields(to: &writer)
             writer.field("prompt", object: { writePrompt(to: &$0) })
             writeSandbox(to: &writer)
-            writer.field(
-                "purchases",
-                array: { writer in
-                    for lineageRecord in reading.record.lineageRecords {
-                        lineageRecord.write(to: &writer)
-                    }
-                }
-            )
+            writer.field("purchases", each: reading.record.lineageRecords) { $0.write(to: &$1) }
             let aliases = reading.record.identity.aliases
-            writer.field(
-                "aliases",
-                array: { writer in for one in aliases { one.write(to: &writer) } }
-            )
+            writer.field("aliases", each: aliases) { $0.write(to: &$1) }
         }
     }
 }
@@ -72,12 +62,7 @@ extension CustomerExplanation {
     private func writePrompt(to writer: inout JSONWriter) {
         let presentation = Presentation(after: reading.prompts)
         reading.record.history.prompting(at: reading.asOf, presentation).writeFields(to: &writer)
-        writer.field(
-            "shown",
-            array: { writer in
-                for prompt in reading.prompts.prefix(Self.mostPrompts) { prompt.write(to: &writer) }
-            }
-        )
+        writer.field("shown", each: reading.prompts.prefix(Self.mostPrompts)) { $0.write(to: &$1) }
     }
 
     private func writeSandbox(to writer: inout JSONWriter) {
@@ -113,10 +98,7 @@ extension CustomerRecord.LineageRecord {
     fileprivate func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.field("lineage", lineage.key)
-            writer.field(
-                "owners",
-                array: { writer in for owner in owners { owner.write(to: &writer) } }
-            )
+            writer.field("owners", each: owners) { $0.write(to: &$1) }
         }
     }
 }

@@ -36,10 +36,7 @@ struct CustomerStory: Sendable {
                     }
                 }
             )
-            writer.field(
-                "deadlines",
-                array: { writer in for one in deadlines { one.write(to: &writer) } }
-            )
+            writer.field("deadlines", each: deadlines) { $0.write(to: &$1) }
         }
     }
 }

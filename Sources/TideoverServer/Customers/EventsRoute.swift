@@ -64,10 +64,7 @@ struct EventsRoute: Sendable {
     ) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.field(
-                "events",
-                array: { writer in for event in events { event.write(to: &writer) } }
-            )
+            writer.field("events", each: events) { $0.write(to: &$1) }
             writer.field("next", next?.description)
             writer.field("more", hasMore)
         }

@@ -181,10 +181,7 @@ struct GrantsRoute: Sendable {
             writer.field("customer", key.customer.text)
             writer.field("environment", key.environment.rawValue)
             writer.field("customerKnown", known.isKnown(beside: own))
-            writer.field(
-                "grants",
-                array: { writer in for grant in grants { grant.write(to: &writer) } }
-            )
+            writer.field("grants", each: grants) { $0.write(to: &$1) }
         }
     }
 }

@@ -24,18 +24,10 @@ struct LookupRoute: Sendable {
         writer.object { writer in
             writer.field("app", app.id)
             writer.field("question", .object([question.word: .string(question.text)]))
-            writer.field(
-                "asked",
-                array: { writer in for store in asked { store.write(to: &writer) } }
-            )
-            writer.field(
-                "purchases",
-                array: { writer in
-                    for lineageRecord in found {
-                        lineageRecord.write(to: &writer, of: app, at: now)
-                    }
-                }
-            )
+            writer.field("asked", each: asked) { $0.write(to: &$1) }
+            writer.field("purchases", each: found) { lineageRecord, writer in
+                lineageRecord.write(to: &writer, of: app, at: now)
+            }
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
@@ -359,10 +351,7 @@ extension LineageRecord {
             writer.field("orderId", latest.orderId)
             writer.field("price", latest.price?.text)
             writer.field("customer", owner?.text)
-            writer.field(
-                "owners",
-                array: { writer in for entry in owners { entry.write(to: &writer) } }
-            )
+            writer.field("owners", each: owners) { $0.write(to: &$1) }
             writer.field("reply", reply(isClaimed: owner != nil))
             writeClaim(to: &writer, of: app, isClaimed: owner != nil)
         }

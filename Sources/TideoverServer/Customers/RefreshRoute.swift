@@ -35,19 +35,13 @@ struct RefreshRoute: Sendable {
             writer.field("app", key.app)
             writer.field("customer", key.customer.text)
             writer.field("environment", key.environment.rawValue)
-            writer.field(
-                "asked",
-                array: { writer in
-                    for (lineage, outcome) in asked {
-                        writer.object { writer in
-                            writer.field("store", lineage.store.rawValue)
-                            writer.field("purchase", lineage.key)
-                            writer.field("outcome", outcome.rawValue)
-                            writer.field("sentence", outcome.sentence)
-                        }
-                    }
-                }
-            )
+            writer.field("asked", objects: asked) { row, writer in
+                let (lineage, outcome) = row
+                writer.field("store", lineage.store.rawValue)
+                writer.field("purchase", lineage.key)
+                writer.field("outcome", outcome.rawValue)
+                writer.field("sentence", outcome.sentence)
+            }
             writer.field("more", lineages.count > Self.most)
         }
     }

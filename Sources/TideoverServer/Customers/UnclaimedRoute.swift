@@ -45,12 +45,9 @@ struct UnclaimedRoute: Sendable {
         writer.object { writer in
             writer.field("app", app.id)
             writer.field("environment", environment.rawValue)
-            writer.field(
-                "purchases",
-                array: { writer in
-                    for lineageRecord in page { lineageRecord.write(to: &writer, of: app, at: now) }
-                }
-            )
+            writer.field("purchases", each: page) { lineageRecord, writer in
+                lineageRecord.write(to: &writer, of: app, at: now)
+            }
             writer.field("next", page.last?.lineage.key ?? after)
             writer.field("more", found.count > limit)
         }

@@ -191,17 +191,10 @@ extension AcceptedItem {
             if let missing { writer.field("missing", missing) }
             return
         }
-        writer.field(
-            "lineages",
-            array: { writer in
-                for lineage in lineages {
-                    writer.object { writer in
-                        writer.field("lineage", lineage.key)
-                        rulings[lineage]?.writeFields(to: &writer)
-                    }
-                }
-            }
-        )
+        writer.field("lineages", objects: lineages) { lineage, writer in
+            writer.field("lineage", lineage.key)
+            rulings[lineage]?.writeFields(to: &writer)
+        }
     }
 }
 

@@ -393,18 +393,10 @@ struct ReconcileRoute: Sendable {
     ) -> Response {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.field(
-                "items",
-                array: { writer in
-                    for item in kept.items { item.write(to: &writer, rulings) }
-                }
-            )
-            writer.field(
-                "drift",
-                array: { writer in
-                    for drift in drift { drift.write(to: &writer) }
-                }
-            )
+            writer.field("items", each: kept.items) { item, writer in
+                item.write(to: &writer, rulings)
+            }
+            writer.field("drift", each: drift) { $0.write(to: &$1) }
         }
         // The snapshot is an object of its own; its members precede these.
         let body = snapshot.dropLast() + [UInt8(ascii: ",")] + writer.bytes.dropFirst()

@@ -32,14 +32,8 @@ struct ConfigurationRoute: Sendable {
             writer.field("app", app.id)
             writer.field("fingerprint", effective?.configuration.fingerprint)
             writer.field("isWhole", isWhole)
-            writer.field(
-                "settings",
-                array: { writer in for setting in settings { setting.write(to: &writer) } }
-            )
-            writer.field(
-                "findings",
-                array: { writer in for finding in findings { finding.write(to: &writer) } }
-            )
+            writer.field("settings", each: settings) { $0.write(to: &$1) }
+            writer.field("findings", each: findings) { $0.write(to: &$1) }
         }
     }
 

@@ -39,14 +39,9 @@ struct ExportRoute: Sendable {
         writer.object { writer in
             writer.key("header")
             writer.raw(ExportLine.header(ExportHeader(app: app.id, holds: holds)).json)
-            writer.field(
-                "lines",
-                array: { writer in
-                    for record in page.records {
-                        writer.raw(ExportLine.record(record, environment).json)
-                    }
-                }
-            )
+            writer.field("lines", each: page.records) { record, writer in
+                writer.raw(ExportLine.record(record, environment).json)
+            }
             writer.field("next", page.next?.text)
         }
         return writer.bytes

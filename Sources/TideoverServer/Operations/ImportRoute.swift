@@ -120,18 +120,14 @@ private struct ImportBatch: Sendable {
                     }
                 )
             }
-            writer.field(
-                "refused",
-                array: { writer in
-                    for (number, fault) in refused.sorted(by: { $0.number < $1.number }) {
-                        writer.object { writer in
-                            writer.field("line", number)
-                            writer.field("code", fault.code)
-                            writer.field("detail", fault.sentence)
-                        }
-                    }
-                }
-            )
+            writer.field("refused", objects: refused.sorted(by: { $0.number < $1.number })) {
+                row,
+                writer in
+                let (number, fault) = row
+                writer.field("line", number)
+                writer.field("code", fault.code)
+                writer.field("detail", fault.sentence)
+            }
         }
         return writer.bytes
     }

@@ -161,10 +161,7 @@ package struct Inspection: Sendable {
     ) {
         writer.field("facts", array: { writer in for fact in facts { fact.write(to: &writer) } })
         writer.field("asOf", instant.rfc3339)
-        writer.field(
-            "standings",
-            array: { writer in for standing in standings { standing.write(to: &writer) } }
-        )
+        writer.field("standings", each: standings) { $0.write(to: &$1) }
     }
 }
 

@@ -31,12 +31,7 @@ struct ArrivalReportRoute {
         var writer = JSONWriter()
         writer.object { writer in
             writer.field("asOf", now.rfc3339)
-            writer.field(
-                "rows",
-                array: { writer in
-                    for row in rows { writer.object { row.writeFields(to: &$0) } }
-                }
-            )
+            writer.field("rows", objects: rows) { $0.writeFields(to: &$1) }
         }
         return writer.bytes
     }

@@ -37,21 +37,14 @@ struct ArrivalsRoute {
             writer.field("lastArrivedAt", page.silence.lastArrivedAt?.rfc3339)
             writer.field("silenceSeconds", page.silence.length(at: now).seconds)
             writer.field("alarmSince", page.silence.raisedAt?.rfc3339)
-            writer.field(
-                "tests",
-                array: { writer in
-                    for test in page.tests {
-                        writer.object { writer in
-                            writer.field(
-                                place.store == .appStore ? "notificationUUID" : "messageId",
-                                test.id
-                            )
-                            writer.field("signedAt", test.signedAt.rfc3339)
-                            writer.field("arrivedAt", test.arrivedAt.rfc3339)
-                        }
-                    }
-                }
-            )
+            writer.field("tests", objects: page.tests) { test, writer in
+                writer.field(
+                    place.store == .appStore ? "notificationUUID" : "messageId",
+                    test.id
+                )
+                writer.field("signedAt", test.signedAt.rfc3339)
+                writer.field("arrivedAt", test.arrivedAt.rfc3339)
+            }
             guard place.store == .googlePlay else { return }
             writer.field("misdirected", page.misdirected)
         }

@@ -136,15 +136,10 @@ extension CustomerShadow {
         writer.field("evidence", evidence.hex)
         writer.field("lockoutMinutes", time.denied.minutes)
         writer.field("entitledMinutes", time.entitled.minutes)
-        writer.field(
-            "differences",
-            array: { writer in
-                for difference in differences {
-                    let time = lockouts[difference.difference.entitlement] ?? Time()
-                    difference.write(to: &writer, time)
-                }
-            }
-        )
+        writer.field("differences", each: differences) { difference, writer in
+            let time = lockouts[difference.difference.entitlement] ?? Time()
+            difference.write(to: &writer, time)
+        }
     }
 }
 
@@ -164,10 +159,7 @@ extension CustomerShadow.Difference {
             }
             writer.key("ours")
             if let ours = difference.ours { ours.writeShadow(to: &writer) } else { writer.null() }
-            writer.field(
-                "evidence",
-                array: { writer in for id in evidence { writer.value(id.hex) } }
-            )
+            writer.field("evidence", each: evidence) { $1.value($0.hex) }
         }
     }
 }

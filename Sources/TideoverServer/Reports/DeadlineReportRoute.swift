@@ -36,14 +36,9 @@ struct DeadlineReportRoute {
             }
             let found = all.filter { kinds.contains($0.kind) }
             return { writer in
-                writer.field(
-                    "deadlines",
-                    array: { writer in
-                        for deadline in found.prefix(Self.most) {
-                            writer.object { deadline.writeFields(to: &$0) }
-                        }
-                    }
-                )
+                writer.field("deadlines", objects: found.prefix(Self.most)) {
+                    $0.writeFields(to: &$1)
+                }
                 writer.field("more", found.count > Self.most)
             }
         }

@@ -58,18 +58,12 @@ package struct DriftReport: Hashable, Sendable {
 extension DriftReport {
     func writeFields(to writer: inout JSONWriter) {
         all.writeFields(to: &writer)
-        writer.field(
-            "kinds",
-            array: { writer in
-                for (kind, group) in groups.sorted(by: { $0.key < $1.key }) {
-                    writer.object { writer in
-                        writer.field("direction", kind.direction.rawValue)
-                        writer.field("cause", kind.cause.rawValue)
-                        group.writeFields(to: &writer)
-                    }
-                }
-            }
-        )
+        writer.field("kinds", objects: groups.sorted(by: { $0.key < $1.key })) { row, writer in
+            let (kind, group) = row
+            writer.field("direction", kind.direction.rawValue)
+            writer.field("cause", kind.cause.rawValue)
+            group.writeFields(to: &writer)
+        }
     }
 }
 

@@ -58,18 +58,12 @@ extension JSONWriter {
         }
         object { writer in
             writer.field("asOf", now.rfc3339)
-            writer.field(
-                "rows",
-                array: { writer in
-                    for (app, environment, write) in rows {
-                        writer.object { writer in
-                            writer.field("app", app.id)
-                            writer.field("environment", environment.rawValue)
-                            write(&writer)
-                        }
-                    }
-                }
-            )
+            writer.field("rows", objects: rows) { row, writer in
+                let (app, environment, write) = row
+                writer.field("app", app.id)
+                writer.field("environment", environment.rawValue)
+                write(&writer)
+            }
         }
     }
 }

@@ -82,17 +82,11 @@ extension LockoutSum {
     func writeFields(of history: PolicyHistory, to writer: inout JSONWriter) {
         total.writeFields(to: &writer)
         let inOrder = versions.sorted { ($0.key ?? .distantPast) < ($1.key ?? .distantPast) }
-        writer.field(
-            "policies",
-            array: { writer in
-                for (since, figures) in inOrder {
-                    writer.object { writer in
-                        history.writeVersion(at: since ?? .distantPast, to: &writer)
-                        figures.writeFields(to: &writer)
-                    }
-                }
-            }
-        )
+        writer.field("policies", objects: inOrder) { row, writer in
+            let (since, figures) = row
+            history.writeVersion(at: since ?? .distantPast, to: &writer)
+            figures.writeFields(to: &writer)
+        }
     }
 }
 

@@ -331,25 +331,13 @@ extension JSONWriter {
         values: (Row) -> [String?],
         _ write: (Row, inout JSONWriter) -> Void
     ) {
-        field(
-            "dimensions",
-            array: { writer in
-                for name in dimensions { writer.value(name) }
+        field("dimensions", each: dimensions) { $1.value($0) }
+        field("groups", objects: rows) { row, writer in
+            for (name, value) in zip(dimensions, values(row)) {
+                writer.field(name, value)
             }
-        )
-        field(
-            "groups",
-            array: { writer in
-                for row in rows {
-                    writer.object { writer in
-                        for (name, value) in zip(dimensions, values(row)) {
-                            writer.field(name, value)
-                        }
-                        write(row, &writer)
-                    }
-                }
-            }
-        )
+            write(row, &writer)
+        }
     }
 
     /// Writes a share with its denominator and a 95 % interval, which are null if nothing is
@@ -395,19 +383,9 @@ extension RecoveryReport.Row {
         writer.field("medianDays", medianTime?.days)
         writer.field("ninthDecileDays", ninthDecileTime?.days)
         for (name, horizons) in [("all", all), ("fromGrace", fromGrace), ("fromHold", fromHold)] {
-            writer.field(
-                name,
-                array: { writer in
-                    for horizon in horizons { horizon.write(to: &writer) }
-                }
-            )
+            writer.field(name, each: horizons) { $0.write(to: &$1) }
         }
-        writer.field(
-            "money",
-            array: { writer in
-                for sum in money { sum.write(to: &writer) }
-            }
-        )
+        writer.field("money", each: money) { $0.write(to: &$1) }
         writer.field("withoutPrice", withoutPrice)
     }
 }

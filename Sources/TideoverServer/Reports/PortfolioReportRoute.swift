@@ -24,19 +24,12 @@ struct PortfolioReportRoute {
         var writer = JSONWriter()
         writer.object { writer in
             question.writeFields(to: &writer)
-            writer.field(
-                "rows",
-                array: { writer in
-                    for row in rows {
-                        writer.object { writer in
-                            writer.field("app", row.app.id)
-                            writer.field("environment", row.environment.rawValue)
-                            PortfolioFigures(row.report).writeFields(question.rates, to: &writer)
-                            writer.history(of: row.report)
-                        }
-                    }
-                }
-            )
+            writer.field("rows", objects: rows) { row, writer in
+                writer.field("app", row.app.id)
+                writer.field("environment", row.environment.rawValue)
+                PortfolioFigures(row.report).writeFields(question.rates, to: &writer)
+                writer.history(of: row.report)
+            }
             writer.totals(of: rows.map { ($0.environment, $0.report) }, question.rates)
         }
         return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
@@ -109,17 +102,10 @@ struct PortfolioQuestion: Sendable {
             "conversion",
             object: { writer in
                 writer.field("currency", rates.currency)
-                writer.field(
-                    "rates",
-                    array: { writer in
-                        for stated in rates.stated {
-                            writer.object { writer in
-                                writer.field("currency", stated.currency)
-                                writer.field("rate", stated.rate)
-                            }
-                        }
-                    }
-                )
+                writer.field("rates", objects: rates.stated) { stated, writer in
+                    writer.field("currency", stated.currency)
+                    writer.field("rate", stated.rate)
+                }
             }
         )
     }
@@ -178,12 +164,7 @@ private struct PortfolioFigures {
         writer.subscriptions(counts, subscribers)
         writer.revenue(revenue, withoutPrice: withoutPrice)
         writer.field("issues", issues)
-        writer.field(
-            "money",
-            array: { writer in
-                for sum in money { sum.write(to: &writer) }
-            }
-        )
+        writer.field("money", each: money) { $0.write(to: &$1) }
         writer.field("issuesWithoutPrice", issuesWithoutPrice)
         guard let rates else { return writer.field("converted", String?.none) }
         let conversion = Conversion(revenue, money, rates)
@@ -227,12 +208,7 @@ private struct Conversion {
 
     func writeFields(to writer: inout JSONWriter) {
         for sum in sums { writer.field(sum.name, sum.milliunits) }
-        writer.field(
-            "leftOut",
-            array: { writer in
-                for currency in leftOut.sorted() { writer.value(currency) }
-            }
-        )
+        writer.field("leftOut", each: leftOut.sorted()) { $1.value($0) }
     }
 }
 
@@ -289,17 +265,10 @@ extension JSONWriter {
     }
 
     fileprivate mutating func revenue(_ sums: [PortfolioReport.Revenue], withoutPrice: Int) {
-        field(
-            "revenue",
-            array: { writer in
-                for sum in sums {
-                    writer.object { writer in
-                        writer.field("currency", sum.currency)
-                        for (name, milliunits) in sum.amounts { writer.field(name, milliunits) }
-                    }
-                }
-            }
-        )
+        field("revenue", objects: sums) { sum, writer in
+            writer.field("currency", sum.currency)
+            for (name, milliunits) in sum.amounts { writer.field(name, milliunits) }
+        }
         field("withoutPrice", withoutPrice)
     }
 

@@ -82,14 +82,7 @@ struct ShadowReport: Sendable {
         writer.field("differing", differing.count)
         writer.field("lockoutMinutes", times.reduce(0) { $0 + $1.denied.minutes })
         writer.field("entitledMinutes", times.reduce(0) { $0 + $1.entitled.minutes })
-        writer.field(
-            "differences",
-            array: { writer in
-                for customer in differing {
-                    writer.object { customer.writeFields(to: &$0) }
-                }
-            }
-        )
+        writer.field("differences", objects: differing) { $0.writeFields(to: &$1) }
         writer.field("next", (last ?? after)?.text)
         writer.field("more", more)
     }

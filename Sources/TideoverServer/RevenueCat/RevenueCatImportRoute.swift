@@ -180,23 +180,16 @@ private struct ImportSum: Sendable {
         writer.field("known", known)
         writer.field("refused", refused)
         writer.field("newFacts", facts)
-        writer.field(
-            "lines",
-            array: { writer in
-                for line in told {
-                    writer.object { writer in
-                        writer.field("line", line.number)
-                        if case .refused(let refusal) = line.verdict {
-                            writer.field("verdict", "refused")
-                            writer.field("reason", refusal.code)
-                        } else {
-                            writer.field("verdict", "noted")
-                        }
-                        writer.field("detail", line.sentence)
-                    }
-                }
+        writer.field("lines", objects: told) { line, writer in
+            writer.field("line", line.number)
+            if case .refused(let refusal) = line.verdict {
+                writer.field("verdict", "refused")
+                writer.field("reason", refusal.code)
+            } else {
+                writer.field("verdict", "noted")
             }
-        )
+            writer.field("detail", line.sentence)
+        }
     }
 }
 

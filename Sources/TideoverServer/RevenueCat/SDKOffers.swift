@@ -51,25 +51,19 @@ extension SDKVisit {
         let account = account(of: wanted.user)
         let signatures = try wanted.offers.map { try sign($0, account, access) }
         return SDKResponse(at: now).json { writer in
-            writer.field(
-                "offers",
-                array: { writer in
-                    for (offer, signed) in zip(wanted.offers, signatures) {
-                        writer.object { writer in
-                            guard let signed else {
-                                let keyId = access.key.keyId
-                                SDKPromotionalOffer.writeRefusal(
-                                    of: offer,
-                                    keyId: keyId,
-                                    to: &writer
-                                )
-                                return
-                            }
-                            signed.offer.writeMembers(to: &writer, signature: signed.signature)
-                        }
-                    }
+            writer.field("offers", objects: zip(wanted.offers, signatures)) { row, writer in
+                let (offer, signed) = row
+                guard let signed else {
+                    let keyId = access.key.keyId
+                    SDKPromotionalOffer.writeRefusal(
+                        of: offer,
+                        keyId: keyId,
+                        to: &writer
+                    )
+                    return
                 }
-            )
+                signed.offer.writeMembers(to: &writer, signature: signed.signature)
+            }
         }
     }
 

@@ -22,12 +22,7 @@ struct KeysRoutes: Sendable {
     func list() -> Response {
         let all = keys.withLock { $0.all }
         return .json(headers: Self.headers) { writer in
-            writer.field(
-                "keys",
-                array: { writer in
-                    for record in all { writer.object { record.writeFields(to: &$0) } }
-                }
-            )
+            writer.field("keys", objects: all) { $0.writeFields(to: &$1) }
         }
     }
 

@@ -23,14 +23,9 @@ struct WebhooksRoutes: Sendable {
             try context.storage.webhookQueue(of: $0.endpoint.key, now: now, limit: 0).count
         }
         return .json(headers: Self.headers) { writer in
-            writer.field(
-                "webhooks",
-                array: { writer in
-                    for (entry, count) in zip(entries, counts) {
-                        writer.object { entry.writeFields(to: &$0, waiting: count) }
-                    }
-                }
-            )
+            writer.field("webhooks", objects: zip(entries, counts)) { row, writer in
+                row.0.writeFields(to: &writer, waiting: row.1)
+            }
         }
     }
 
@@ -120,12 +115,7 @@ struct WebhooksRoutes: Sendable {
         let found = try context.storage.webhookAttempts(of: key, before: before, limit: limit + 1)
         let page = found.prefix(limit)
         return .json(headers: Self.headers) { writer in
-            writer.field(
-                "attempts",
-                array: { writer in
-                    for attempt in page { writer.object { attempt.writeFields(to: &$0) } }
-                }
-            )
+            writer.field("attempts", objects: page) { $0.writeFields(to: &$1) }
             writer.field("next", found.count > limit ? page.last?.number.description : nil)
         }
     }
