@@ -130,13 +130,7 @@ package actor PlayAccess {
 
 extension PlayAccessToken {
     fileprivate init(_ body: [UInt8], askedAt: Instant) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(body)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: body).root)
         guard let text = try fields.text("access_token") else {
             throw fields.missing("access_token")
         }

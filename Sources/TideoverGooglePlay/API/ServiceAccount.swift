@@ -31,13 +31,7 @@ package struct ServiceAccount: Hashable, Sendable {
     package static func read(
         keyFile: [UInt8]
     ) throws(PlayRefusal) -> (account: ServiceAccount, privateKey: String) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(keyFile)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: keyFile).root)
         guard try fields.text("type") == "service_account" else { throw fields.malformed("type") }
         guard let email = try fields.text("client_email") else {
             throw fields.missing("client_email")

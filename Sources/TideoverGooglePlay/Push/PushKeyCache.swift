@@ -42,12 +42,7 @@ package struct PushKeyCache: Sendable {
 
     /// Replaces all keys with those of a response.
     package mutating func take(_ response: Response, at now: Instant) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(response.body)
-        } catch {
-            throw .malformedJSON(error)
-        }
+        let document = try JSONDocument(google: response.body)
         guard let list = document.root["keys"], list.kind == .array else {
             throw .malformed(field: "keys")
         }

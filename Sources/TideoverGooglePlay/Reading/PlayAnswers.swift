@@ -27,13 +27,7 @@ extension PlayAnswers {
 
     /// Parses the stored form.
     package init(_ bytes: [UInt8]) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(bytes, limits: .local)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: bytes, limits: .local).root)
         guard try fields.string("googlePlay") == "answers" else {
             throw fields.malformed("googlePlay")
         }

@@ -46,13 +46,7 @@ extension PlayDelivery {
 
     /// Parses the stored form.
     package init(_ bytes: [UInt8]) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(bytes, limits: .local)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: bytes, limits: .local).root)
         guard try fields.string("googlePlay") == "notification" else {
             throw fields.malformed("googlePlay")
         }
@@ -74,12 +68,7 @@ extension PlayReader {
     /// type if the store was not queried.
     package func read(_ delivery: PlayDelivery) throws(PlayRefusal) -> [PlayReading] {
         guard delivery.isAskedAbout else {
-            let document: JSONDocument
-            do {
-                document = try JSONDocument(delivery.notification)
-            } catch {
-                throw .malformedJSON(error)
-            }
+            let document = try JSONDocument(google: delivery.notification)
             let notification = try DeveloperNotification(payload: document.root)
             return [try read(notification, chains: delivery.chains).presumed]
         }

@@ -67,13 +67,7 @@ extension PlayRead {
 
     /// Parses the stored form.
     package init(_ bytes: [UInt8]) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(bytes, limits: .local)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: bytes, limits: .local).root)
         guard let kind = try fields.value("googlePlay", { $0.string.flatMap(Kind.init) }) else {
             throw fields.missing("googlePlay")
         }

@@ -18,13 +18,7 @@ package struct PlayReader: Sendable {
         chains: PlayChains = PlayChains()
     ) throws(PlayRefusal) -> PlayReading {
         try app.require(packageName: read.packageName)
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(read.answer, limits: .storeAnswer)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let fields = try WireFields(document.root)
+        let fields = try WireFields(JSONDocument(google: read.answer, limits: .storeAnswer).root)
         switch (read.kind, read.purchaseToken) {
         case (.subscription, let token?):
             let purchase = try SubscriptionPurchaseV2(fields)

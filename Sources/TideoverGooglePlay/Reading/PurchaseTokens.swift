@@ -5,13 +5,7 @@ extension PlayRead {
     /// The purchase tokens in the request and in the links of the response. They are secrets.
     package var purchaseTokens: [String] {
         get throws(PlayRefusal) {
-            let document: JSONDocument
-            do {
-                document = try JSONDocument(answer, limits: .storeAnswer)
-            } catch {
-                throw .malformedJSON(error)
-            }
-            let fields = try WireFields(document.root)
+            let fields = try WireFields(JSONDocument(google: answer, limits: .storeAnswer).root)
             let own = [purchaseToken].compactMap(\.self)
             switch kind {
             case .subscription:
@@ -29,12 +23,7 @@ extension PlayDelivery {
     /// The purchase tokens in the notification and the responses. They are secrets.
     package var purchaseTokens: [String] {
         get throws(PlayRefusal) {
-            let document: JSONDocument
-            do {
-                document = try JSONDocument(notification)
-            } catch {
-                throw .malformedJSON(error)
-            }
+            let document = try JSONDocument(google: notification)
             let told = try DeveloperNotification(payload: document.root).purchaseToken
             var tokens = [told].compactMap(\.self)
             for read in reads { tokens += try read.purchaseTokens }

@@ -27,13 +27,7 @@ extension PubSubMessage {
     /// Reads a push: the message in its envelope, or only its data, with the metadata in the
     /// headers.
     package init(_ request: Request) throws(PlayRefusal) {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(request.body)
-        } catch {
-            throw .malformedJSON(error)
-        }
-        let body = try WireFields(document.root)
+        let body = try WireFields(JSONDocument(google: request.body).root)
         if let message = try body.fields("message") {
             try self.init(message, in: body)
         } else {
@@ -81,12 +75,7 @@ extension PubSubMessage {
 
     /// Reads the published data as a notification.
     package func notification() throws(PlayRefusal) -> DeveloperNotification {
-        let document: JSONDocument
-        do {
-            document = try JSONDocument(data)
-        } catch {
-            throw .malformedJSON(error)
-        }
+        let document = try JSONDocument(google: data)
         return try DeveloperNotification(payload: document.root)
     }
 }

@@ -11,6 +11,17 @@ extension PlayRefusal: WireRefusal {
     }
 }
 
+extension JSONDocument {
+    /// Reads a document from Google, or one stored with its responses.
+    init(google bytes: [UInt8], limits: JSONLimits = .inbound) throws(PlayRefusal) {
+        do {
+            try self.init(bytes, limits: limits)
+        } catch {
+            throw .malformedJSON(error)
+        }
+    }
+}
+
 extension WireFields {
     /// Returns a string that is not empty. Protocol buffers treat an empty string as an absent one.
     func text(_ name: String) throws(PlayRefusal) -> String? {
