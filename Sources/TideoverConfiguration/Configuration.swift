@@ -124,11 +124,6 @@ extension Configuration {
         package let address: String
         /// How far its data may be behind the database's.
         package let staleness: Milliseconds
-
-        package init(address: String, staleness: Milliseconds) {
-            self.address = address
-            self.staleness = staleness
-        }
     }
 
     /// Where durable data is stored.
@@ -318,19 +313,12 @@ extension Configuration {
         }
     }
 
-    /// A key of the App Store Server API, created in App Store Connect.
+    /// A key of the App Store Server API, created in App Store Connect. No file is open yet.
     package struct AppStoreKey: Hashable, Sendable {
         package let issuerId: String
         package let keyId: String
         /// The file with the private key in PEM.
         package let privateKeyFile: String
-
-        /// Creates a key without opening its file.
-        package init(issuerId: String, keyId: String, privateKeyFile: String) {
-            self.issuerId = issuerId
-            self.keyId = keyId
-            self.privateKeyFile = privateKeyFile
-        }
     }
 
     /// The app's identity and settings on Google Play.
@@ -367,7 +355,8 @@ extension Configuration {
         }
     }
 
-    /// The credentials of the app's RevenueCat project. No file is open yet.
+    /// The credentials of the app's RevenueCat project. No file is open yet. It can send webhooks if
+    /// a header value or a signing secret is set.
     package struct RevenueCat: Hashable, Sendable {
         /// The file with the `Authorization` header value of its webhooks, or nil if none.
         package let webhookAuthorizationFile: String?
@@ -377,19 +366,6 @@ extension Configuration {
         package let apiKeyFile: String?
         /// The keys and offerings of RevenueCat's SDKs, or nil if none is served.
         package let sdk: RevenueCatSDK?
-
-        /// Creates a project; it can send webhooks if a header value or a signing secret is set.
-        package init(
-            webhookAuthorizationFile: String? = nil,
-            signatureSecretFile: String? = nil,
-            apiKeyFile: String? = nil,
-            sdk: RevenueCatSDK? = nil
-        ) {
-            self.webhookAuthorizationFile = webhookAuthorizationFile
-            self.signatureSecretFile = signatureSecretFile
-            self.apiKeyFile = apiKeyFile
-            self.sdk = sdk
-        }
     }
 
     /// A simulated store that is trusted only in the environment `simulated`.

@@ -55,11 +55,6 @@ package struct RevenueCatSDK: Hashable, Sendable {
     package struct Placement: Hashable, Sendable {
         package let identifier: String
         package let offering: String
-
-        package init(identifier: String, offering: String) {
-            self.identifier = identifier
-            self.offering = offering
-        }
     }
 
     package init(

@@ -9,12 +9,6 @@ package struct TestArrival: Hashable, Sendable {
     /// The time of arrival by the server's clock.
     package let arrivedAt: Instant
 
-    /// Creates an arrival.
-    package init(notificationUUID: String, arrivedAt: Instant) {
-        self.notificationUUID = notificationUUID
-        self.arrivedAt = arrivedAt
-    }
-
     /// Returns the tests in a response to `GET /v1/apps/{app}/arrivals`.
     package static func all(in answer: JSONNode) -> [TestArrival] {
         (answer["tests"]?.elements.map { $0 } ?? []).compactMap { test in
