@@ -1,7 +1,6 @@
 import TideoverCommandLine
 import TideoverConfiguration
 import TideoverCore
-import TideoverJSON
 
 /// `tideover timeline`: a customer's past states, and the next ones if the store reports no change.
 enum CustomerLife {
@@ -45,11 +44,8 @@ enum CustomerLife {
             arguments,
             output
         )
-        if arguments[json] {
-            output.write(JSONValue(story).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            CustomerLifePrinter(output).print(story)
+        return output.write(story, asJSON: arguments[json]) {
+            CustomerLifePrinter(output).print($0)
         }
-        return .success
     }
 }

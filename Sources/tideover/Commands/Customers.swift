@@ -64,12 +64,9 @@ enum Customers {
             ),
             needsKey: asked.app.environments != [.simulated]
         )
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            print(answer, output)
+        return output.write(answer, asJSON: arguments[json]) {
+            print($0, output)
         }
-        return .success
     }
 
     private static func print(_ answer: JSONNode, _ output: Output) {

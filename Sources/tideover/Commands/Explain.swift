@@ -94,12 +94,9 @@ enum Explain {
 
     private static func run(_ arguments: Arguments, _ output: Output) async throws -> ExitCode {
         let explanation = try await ask(arguments, output)
-        if arguments[json] {
-            output.write(JSONValue(explanation).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            ExplanationPrinter(output, showsEvidence: arguments[evidence]).print(explanation)
+        return output.write(explanation, asJSON: arguments[json]) {
+            ExplanationPrinter(output, showsEvidence: arguments[evidence]).print($0)
         }
-        return .success
     }
 
     /// Requests the explanation for the customer, or for the owner of the named purchase.

@@ -91,14 +91,11 @@ enum GiveAccess {
             }
             return try await ask(request)
         }
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            for grant in answer["grants"]?.elements.map({ $0 }) ?? [] {
+        return output.write(answer, asJSON: arguments[json]) {
+            for grant in $0["grants"]?.elements.map({ $0 }) ?? [] {
                 output.print(TextLayout.visible(sentence(grant)))
             }
         }
-        return .success
     }
 
     /// Rejects unknown customers, because a mistyped id would receive access that is never used.

@@ -78,14 +78,11 @@ enum MovePurchase {
             if !arguments[new] { try requireKnown(try await ask(grants), arguments) }
             return try await ask(request)
         }
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            let name = answer["purchase"]?.string ?? "?"
-            let owner = answer["customer"]?.string ?? "?"
+        return output.write(answer, asJSON: arguments[json]) {
+            let name = $0["purchase"]?.string ?? "?"
+            let owner = $0["customer"]?.string ?? "?"
             output.print(TextLayout.visible("\(name) belongs to \(owner)"))
         }
-        return .success
     }
 
     /// Rejects unknown customers, because the buyer would lose the purchase to a mistyped id.

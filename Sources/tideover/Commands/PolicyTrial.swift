@@ -81,12 +81,9 @@ enum PolicyTrial {
             ),
             onlyReads: true
         )
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            print(JSONValue(answer), output)
+        return output.write(answer, asJSON: arguments[json]) {
+            print(JSONValue($0), output)
         }
-        return .success
     }
 
     /// Returns the path of the policy, given as the argument or as the option.

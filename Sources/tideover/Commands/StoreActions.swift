@@ -163,12 +163,9 @@ enum StoreActions {
             ]
         )
         let answer = try await asked.ask(request)
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            output.print(progress(answer))
+        return output.write(answer, asJSON: arguments[json]) {
+            output.print(progress($0))
         }
-        return .success
     }
 
     private static func progress(_ answer: JSONNode) -> String {
@@ -383,15 +380,12 @@ enum StoreActions {
             body: JSONValue.object(body).encoded()
         )
         let answer = try await asked.ask(request)
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            for line in lines(answer) { output.print(TextLayout.visible(line)) }
-            if arguments[dryRun], let request = answer["request"] {
+        return output.write(answer, asJSON: arguments[json]) {
+            for line in lines($0) { output.print(TextLayout.visible(line)) }
+            if arguments[dryRun], let request = $0["request"] {
                 output.write(JSONValue(request).encoded(pretty: true) + [UInt8(ascii: "\n")])
             }
         }
-        return .success
     }
 
     private static func environment(

@@ -55,12 +55,9 @@ enum Unclaimed {
             Request(path: "/v1/apps/\(asked.app.id)/unclaimed", query: query),
             needsKey: asked.app.environments != [.simulated]
         )
-        if arguments[json] {
-            output.write(JSONValue(answer).encoded(pretty: true) + [UInt8(ascii: "\n")])
-        } else {
-            print(answer, isFirstPage: !arguments.has(after), output)
+        return output.write(answer, asJSON: arguments[json]) {
+            print($0, isFirstPage: !arguments.has(after), output)
         }
-        return .success
     }
 
     private static func print(_ answer: JSONNode, isFirstPage: Bool, _ output: Output) {
