@@ -80,21 +80,6 @@ import TideoverSandbox
         #expect(last["gracePeriodExpiresDate"] == heard.first?.renewal?["gracePeriodExpiresDate"])
     }
 
-    @Test(arguments: [
-        (BillingGrace.threeDays, "2026-05-11 10:00:00"),
-        (.sixteenDays, "2026-05-14 10:00:00"), (.twentyEightDays, "2026-05-14 10:00:00"),
-    ])
-    func `grace of a weekly subscription is 6 days at most`(
-        grace: BillingGrace,
-        end: String
-    ) throws {
-        var store = try HeardStore([.weekly(grace: grace)], at: "2026-05-01T10:00:00Z")
-        _ = try store.subscribe()
-        _ = try store.act(.failPayments)
-        let heard = try #require(try store.pass(until: "2026-05-08T10:00:00Z").first)
-        #expect(heard.renewal("gracePeriodExpiresDate") == end)
-    }
-
     @Test func `a payment recovered in grace keeps the billing date`() throws {
         var store = try HeardStore([.monthly()], at: "2026-01-31T10:00:00Z")
         _ = try store.subscribe()

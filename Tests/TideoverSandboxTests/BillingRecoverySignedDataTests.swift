@@ -207,13 +207,16 @@ import TideoverSandbox
         var store = try sandbox(rate, "P1M", .sixteenDays)
         let bought = try #require(try store.subscribe().transaction)
         let heard = try store.pass(until: "2028-05-01T10:00:00Z")
-        #expect(heard.count { $0.kind == "DID_RENEW" } == 12)
-        #expect(heard.last?.kind == "EXPIRED/VOLUNTARY")
+        #expect(
+            heard.map(\.kind) == Array(repeating: "DID_RENEW", count: 12) + ["EXPIRED/VOLUNTARY"]
+        )
         #expect(heard.last?.status == 2)
-        let renewals = heard.filter { $0.kind == "DID_RENEW" }.compactMap(\.transaction)
+        let renewals = heard.dropLast().compactMap(\.transaction)
         let ends = ([bought] + renewals).map { $0["expiresDate"] }
         #expect(renewals.map { $0["purchaseDate"] } == Array(ends.dropLast()))
         #expect(renewals.allSatisfy { $0["transactionReason"] == "RENEWAL" })
+        #expect(try store.subscribe().kind == "SUBSCRIBED/RESUBSCRIBE")
+        #expect(try store.pass(until: "2030-05-01T10:00:00Z").count == 13)
     }
 
     private func sandbox(
