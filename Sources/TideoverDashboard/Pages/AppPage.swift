@@ -108,18 +108,7 @@ package enum AppPage {
                         row["expiryCheck"].map { Shown.minutes($0.minutes) } ?? .nothing
                     ),
                 ]),
-                .tag(
-                    .figure,
-                    [],
-                    .tag(
-                        .div,
-                        [
-                            .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
-                            .of(.label, "Chart of lockouts"),
-                        ],
-                        LockoutChart(row: row).svg
-                    )
-                ), causes(row),
+                Parts.figure("Chart of lockouts", LockoutChart(row: row).svg), causes(row),
             ]
         )
     }

@@ -320,10 +320,6 @@ extension CustomerPage {
     }
 
     static func hidden(_ name: CustomerAction.Field, _ value: String) -> HTML {
-        hidden(name.rawValue, value)
-    }
-
-    static func hidden(_ name: String, _ value: String) -> HTML {
-        .tag(.input, [.of(.type, "hidden"), .of(.name, name), .of(.value, value)])
+        Parts.hidden(name.rawValue, value)
     }
 }

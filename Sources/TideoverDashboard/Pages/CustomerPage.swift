@@ -50,13 +50,7 @@ package struct CustomerPage {
                 .tag(
                     .form,
                     [.class("line"), .action(view.place.customer(view.customer))],
-                    .tag(
-                        .input,
-                        [
-                            .of(.type, "hidden"), .of(.name, "environment"),
-                            .of(.value, view.place.environment),
-                        ]
-                    ),
+                    Parts.hidden("environment", view.place.environment),
                     .tag(
                         .label,
                         [],
@@ -89,13 +83,7 @@ package struct CustomerPage {
         return .tag(
             .form,
             [.class("line"), .action(view.place.customer(view.customer))],
-            .tag(
-                .input,
-                [
-                    .of(.type, "hidden"), .of(.name, "environment"),
-                    .of(.value, view.place.environment),
-                ]
-            ),
+            Parts.hidden("environment", view.place.environment),
             .tag(
                 .label,
                 [.class("wide")],
@@ -252,19 +240,8 @@ package struct CustomerPage {
             "Life",
             id,
             [
-                .tag(
-                    .figure,
-                    [],
-                    .tag(
-                        .div,
-                        [
-                            .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
-                            .of(.label, "Timeline"),
-                        ],
-                        drawing.svg
-                    ),
-                    .tag(.figcaption, [], legend(entitlement.life))
-                ), denied(entitlement),
+                Parts.figure("Timeline", drawing.svg, caption: legend(entitlement.life)),
+                denied(entitlement),
                 .tag(
                     .details,
                     [.flag(.open)],

@@ -97,7 +97,7 @@ extension CustomerPage {
             .tag(
                 .form,
                 [.class("line"), .action(view.place.action(.alias, of: view.customer))],
-                Self.hidden("environment", view.place.environment),
+                Parts.hidden("environment", view.place.environment),
                 field(.alias, "Other id", [.of(.maxlength, 256), .flag(.required)]),
                 field(.why, "Why", [.of(.maxlength, 500), .flag(.required)]),
                 .tag(.button, [.of(.type, "submit")], "Continue")

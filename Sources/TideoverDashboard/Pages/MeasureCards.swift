@@ -58,27 +58,15 @@ struct MeasureCards {
 
     private func curve(_ row: RecoveryRow) -> HTML {
         guard let svg = RecoveryCurve(curves: row.curves).svg else { return .nothing }
-        return .tag(
-            .figure,
-            [],
-            .tag(
-                .div,
-                [
-                    .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
-                    .of(.label, "Curve of recovery"),
-                ],
-                svg
-            ),
-            .tag(
-                .figcaption,
-                [],
-                .tag(
-                    .ul,
-                    [.class("legend")],
-                    .tag(.li, [], "Solid line: all"),
-                    .tag(.li, [], "Long dashes: with a grace period"),
-                    .tag(.li, [], "Dots: from the beginning of a hold")
-                )
+        return Parts.figure(
+            "Curve of recovery",
+            svg,
+            caption: .tag(
+                .ul,
+                [.class("legend")],
+                .tag(.li, [], "Solid line: all"),
+                .tag(.li, [], "Long dashes: with a grace period"),
+                .tag(.li, [], "Dots: from the beginning of a hold")
             )
         )
     }

@@ -112,7 +112,7 @@ extension CustomerPage {
         .tag(
             .form,
             [.class("line"), .action(view.place.action(.move, of: view.customer))],
-            Self.hidden("environment", view.place.environment),
+            Parts.hidden("environment", view.place.environment),
             Self.hidden(.purchase, purchase.lineage),
             .tag(.code, [], .name(purchase.lineage)),
             field(.to, "To the customer", [.of(.maxlength, 256), .flag(.required)]),

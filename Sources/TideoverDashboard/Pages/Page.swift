@@ -104,12 +104,7 @@ package struct Page: Sendable {
         return .tag(
             .form,
             [.class("line"), .of(.role, "search"), .action(place.search)],
-            .tag(
-                .input,
-                [
-                    .of(.type, "hidden"), .of(.name, "environment"), .of(.value, place.environment),
-                ]
-            ),
+            Parts.hidden("environment", place.environment),
             .tag(
                 .input,
                 [
@@ -146,6 +141,6 @@ package struct Page: Sendable {
     }
 
     static func token(_ token: String) -> HTML {
-        .tag(.input, [.of(.type, "hidden"), .of(.name, formToken), .of(.value, token)])
+        Parts.hidden(formToken, token)
     }
 }

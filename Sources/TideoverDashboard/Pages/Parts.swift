@@ -29,6 +29,24 @@ enum Parts {
         )
     }
 
+    /// A drawing that scrolls by itself where it is too wide, as a region with a name.
+    static func figure(_ name: String, _ drawing: HTML, caption: HTML? = nil) -> HTML {
+        let region: [Attribute] = [
+            .class("scroll"), .of(.tabindex, 0), .of(.role, "region"), .of(.label, name),
+        ]
+        return .tag(
+            .figure,
+            [],
+            .tag(.div, region, drawing),
+            caption.map { .tag(.figcaption, [], $0) } ?? .nothing
+        )
+    }
+
+    /// A field of a form that is sent unseen.
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        .tag(.input, [.of(.type, "hidden"), .of(.name, name), .of(.value, value)])
+    }
+
     struct Column {
         let title: String
         var isNumber = false

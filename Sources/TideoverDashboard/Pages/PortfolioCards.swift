@@ -10,18 +10,10 @@ struct PortfolioCards {
                 "Subscribers",
                 "subscribers",
                 [
-                    .tag(
-                        .figure,
-                        [],
-                        .tag(
-                            .div,
-                            [
-                                .class("scroll"), .of(.tabindex, 0), .of(.role, "region"),
-                                .of(.label, "Chart of subscribers"),
-                            ],
-                            SubscriberBars(rows: portfolio.rows).svg
-                        ),
-                        .tag(.figcaption, [], SubscriberBars.legend)
+                    Parts.figure(
+                        "Chart of subscribers",
+                        SubscriberBars(rows: portfolio.rows).svg,
+                        caption: SubscriberBars.legend
                     ), states,
                 ]
             ), Parts.card("Revenue and failed renewals", "money", money),

@@ -385,12 +385,12 @@ package struct SandboxPage {
         _ label: String,
         of customer: SandboxCustomer? = nil
     ) -> HTML {
-        var hidden = [CustomerPage.hidden(SandboxAction.Field.action.rawValue, action.rawValue)]
+        var hidden = [Parts.hidden(SandboxAction.Field.action.rawValue, action.rawValue)]
         if let customer {
             hidden.append(
-                CustomerPage.hidden(SandboxAction.Field.customer.rawValue, customer.name)
+                Parts.hidden(SandboxAction.Field.customer.rawValue, customer.name)
             )
-            hidden.append(CustomerPage.hidden(SandboxAction.Field.store.rawValue, customer.store))
+            hidden.append(Parts.hidden(SandboxAction.Field.store.rawValue, customer.store))
         }
         let name = customer.map { "\(label): \(VisibleText.of($0.name))" }
         return .element(

@@ -45,12 +45,7 @@ package enum SignInPage {
             .form,
             [.of(.method, "post"), .action(.signIn)],
             Page.token(formToken),
-            page.map {
-                .tag(
-                    .input,
-                    [.of(.type, "hidden"), .of(.name, next), .of(.value, $0.text)]
-                )
-            } ?? .nothing,
+            page.map { Parts.hidden(next, $0.text) } ?? .nothing,
             .tag(
                 .label,
                 [],
