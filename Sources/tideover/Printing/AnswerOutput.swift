@@ -2,6 +2,9 @@ import TideoverCommandLine
 import TideoverJSON
 
 extension Output {
+    /// Returns a text of the results in a style.
+    func styled(_ text: String, _ style: Style) -> String { resultTerminal.styled(text, style) }
+
     /// Writes a server's answer as one JSON document, or prints it for people. Returns success.
     func write(
         _ answer: JSONNode,

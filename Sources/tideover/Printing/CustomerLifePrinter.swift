@@ -22,7 +22,7 @@ struct CustomerLifePrinter {
         let entitlements = story["entitlements"]?.members.map { $0 } ?? []
         if entitlements.isEmpty { output.print("No product unlocks anything.") }
         for (name, timeline) in entitlements {
-            output.print("\n\(styled(TextLayout.visible(name), .strong))")
+            output.print("\n\(output.styled(TextLayout.visible(name), .strong))")
             spans(timeline["spans"], none: "Nothing is known.")
             happenings(timeline["transitions"])
             section("Expected, unless the store says something new", timeline["expected"])
@@ -33,7 +33,7 @@ struct CustomerLifePrinter {
     private func section(_ title: String, _ list: JSONNode?) {
         // The first span is the current one.
         guard let list, list.count > 1 else { return }
-        output.print("\n\(styled(title, .strong))")
+        output.print("\n\(output.styled(title, .strong))")
         spans(list, none: "")
     }
 
@@ -63,7 +63,7 @@ struct CustomerLifePrinter {
 
     private func happenings(_ list: JSONNode?) {
         guard let list, list.count > 0 else { return }
-        output.print("\n\(styled("What happened", .strong))")
+        output.print("\n\(output.styled("What happened", .strong))")
         var table = Table([.init("at"), .init("learned"), .init("what")])
         for one in list.elements {
             let product = one["productId"]?.string.map { " \($0)" } ?? ""
@@ -78,7 +78,7 @@ struct CustomerLifePrinter {
 
     private func deadlines(_ list: JSONNode?) {
         guard let list, list.count > 0 else { return }
-        output.print("\n\(styled("What falls due", .strong))")
+        output.print("\n\(output.styled("What falls due", .strong))")
         var table = Table([.init("at"), .init("what")])
         for one in list.elements {
             table.add(.init(minute(one["at"])), .init(TextLayout.visible(word(one["kind"]))))
@@ -91,9 +91,5 @@ struct CustomerLifePrinter {
     private func minute(_ instant: JSONNode?) -> String {
         guard let text = instant?.string else { return "open" }
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5))"
-    }
-
-    private func styled(_ text: String, _ style: Style) -> String {
-        output.resultTerminal.styled(text, style)
     }
 }

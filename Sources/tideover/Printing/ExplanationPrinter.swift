@@ -157,8 +157,8 @@ struct ExplanationPrinter {
             decision?["accessUntil"]?.string.map { " until \(TextLayout.visible($0))" } ?? ""
         let answer =
             decision?["access"]?.bool == true
-            ? styled("access\(until)", .good) : styled("no access", .bad)
-        output.print("\(styled(TextLayout.visible(name), .strong)): \(answer)")
+            ? output.styled("access\(until)", .good) : output.styled("no access", .bad)
+        output.print("\(output.styled(TextLayout.visible(name), .strong)): \(answer)")
         let product = decision?["productId"]?.string.map { ", for \($0)" } ?? ""
         paragraph("\(words(decision))\(product)")
     }
@@ -276,7 +276,7 @@ struct ExplanationPrinter {
     }
 
     private func title(_ text: String) {
-        output.print("\n\(styled(text, .strong))")
+        output.print("\n\(output.styled(text, .strong))")
     }
 
     private func paragraph(_ text: String, indent: String = "  ") {
@@ -284,9 +284,5 @@ struct ExplanationPrinter {
         for line in TextLayout.wrapped(TextLayout.visible(text), to: width) {
             output.print(indent + line)
         }
-    }
-
-    private func styled(_ text: String, _ style: Style) -> String {
-        output.resultTerminal.styled(text, style)
     }
 }

@@ -17,10 +17,10 @@ struct InspectionPrinter {
         output.print("input      \(inspection.input.words)")
         switch inspection.verdict {
         case .refused(let code, let sentence):
-            output.print("verdict    \(styled("refused", .bad)) (\(code))")
+            output.print("verdict    \(output.styled("refused", .bad)) (\(code))")
             output.print("reason     \(TextLayout.visible(sentence))")
         case .unsigned(let reading, let facts, let standings):
-            output.print("verdict    \(styled("unsigned", .strong))")
+            output.print("verdict    \(output.styled("unsigned", .strong))")
             output.print("reason     \(Inspection.unsignedSentence)")
             let customer = reading.customer?.text ?? "?"
             output.print("customer   \(TextLayout.visible(customer))")
@@ -31,7 +31,7 @@ struct InspectionPrinter {
             print(facts)
             print(standings, at: inspection.instant)
         case .accepted(let reading, let facts, let standings):
-            output.print("verdict    \(styled("accepted", .good))")
+            output.print("verdict    \(output.styled("accepted", .good))")
             let kind = [reading.kind.rawValue, reading.notificationType, reading.subtype]
                 .compactMap(\.self).joined(separator: " ")
             output.print("kind       \(TextLayout.visible(kind))")
@@ -71,7 +71,9 @@ struct InspectionPrinter {
         output.print("\nBy itself, at \(instant.rfc3339), that means")
         for found in standings {
             let standing = found.standing
-            let access = standing.access ? styled("access", .good) : styled("no access", .bad)
+            let access =
+                standing.access
+                ? output.styled("access", .good) : output.styled("no access", .bad)
             let until = standing.accessUntil.map { " until \($0.rfc3339)" } ?? ""
             let name = TextLayout.visible(standing.productId ?? found.lineage.key)
             output.print("  \(name): \(access)\(standing.access ? until : "")")
@@ -81,9 +83,5 @@ struct InspectionPrinter {
             )
             output.print("  \(standing.rule.sentence)")
         }
-    }
-
-    private func styled(_ text: String, _ style: Style) -> String {
-        output.resultTerminal.styled(text, style)
     }
 }

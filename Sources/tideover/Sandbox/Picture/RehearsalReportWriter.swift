@@ -21,7 +21,7 @@ struct RehearsalReportWriter {
     /// Prints the picture and the totals.
     func tell() {
         let printer = RehearsalReportPrinter(rehearsalReport, output.resultTerminal)
-        output.print(styled(rehearsalReport.name, .strong))
+        output.print(output.styled(rehearsalReport.name, .strong))
         paragraph(
             "Simulated stores sign every message; the real server verifies, stores and answers. Each "
                 + "customer has two lines: what Tideover said, and where a check of the expiry date "
@@ -42,10 +42,10 @@ struct RehearsalReportWriter {
     func tell(why: JSONNode, of track: CustomerTrack) {
         let name = TextLayout.visible(track.name)
         output.print(
-            "\n\(styled("Why \(name), on \(Self.minute(rehearsalReport.until))?", .strong))"
+            "\n\(output.styled("Why \(name), on \(Self.minute(rehearsalReport.until))?", .strong))"
         )
         ExplanationPrinter(output).printShortly(why)
-        output.print("\n\(styled("What \(name) lived through", .strong))")
+        output.print("\n\(output.styled("What \(name) lived through", .strong))")
         output.print(table(of: track))
     }
 
@@ -118,9 +118,5 @@ struct RehearsalReportWriter {
             let styled = output.resultTerminal.styled(line, style)
             output.print(number == 0 ? styled : indent + styled)
         }
-    }
-
-    private func styled(_ text: String, _ style: Style) -> String {
-        output.resultTerminal.styled(text, style)
     }
 }
