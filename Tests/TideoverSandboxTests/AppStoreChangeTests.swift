@@ -5,31 +5,13 @@ import TideoverSandbox
 /// Changes of a subscription other than payments: other products, other prices, extensions, refund
 /// requests. https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
 @Suite struct AppStoreChangeTests {
-    private static func product(
-        _ id: String,
-        level: Int,
-        _ period: String,
-        _ price: String,
-        trial: String? = nil
-    ) throws -> AppStoreProduct {
-        AppStoreProduct(
-            id: id,
-            group: "pro",
-            level: level,
-            period: try #require(StorePeriod(iso: period)),
-            trial: try trial.map { try #require(StorePeriod(iso: $0)) },
-            price: try #require(StorePrice(price)),
-            grace: .sixteenDays
-        )
-    }
-
     private static func products(trial: String? = nil) throws -> [AppStoreProduct] {
         [
-            try product("silver", level: 2, "P1M", "9.99 USD", trial: trial),
-            try product("silver.other", level: 2, "P1M", "8.99 USD"),
-            try product("silver.yearly", level: 2, "P1Y", "99.99 USD"),
-            try product("gold", level: 1, "P1M", "19.99 USD"),
-            try product("bronze", level: 3, "P1M", "4.99 USD"),
+            try .make("silver", level: 2, trial: trial),
+            try .make("silver.other", level: 2, price: "8.99 USD"),
+            try .make("silver.yearly", "P1Y", level: 2, price: "99.99 USD"),
+            try .make("gold", price: "19.99 USD"),
+            try .make("bronze", level: 3, price: "4.99 USD"),
         ]
     }
 
@@ -77,8 +59,8 @@ import TideoverSandbox
 
     @Test func `the old transaction is marked as upgraded and not revoked`() async throws {
         let client = try await StoreClient([
-            Self.product("silver", level: 2, "P1M", "9.99 USD"),
-            Self.product("gold", level: 1, "P1M", "19.99 USD"),
+            .make("silver", level: 2),
+            .make("gold", price: "19.99 USD"),
         ])
         let old = try await client.buy("silver")
         try await client.store.perform(.changePlan(to: "gold"), by: "anna")

@@ -8,30 +8,13 @@ import TideoverSandbox
 @Suite struct AppStoreFamilyTests {
     private static let day = CivilDate.millisecondsPerDay
 
-    private static func product(
-        _ id: String,
-        level: Int = 1,
-        isFamilyShareable: Bool = true
-    ) throws -> AppStoreProduct {
-        AppStoreProduct(
-            id: id,
-            group: "pro",
-            level: level,
-            period: try #require(StorePeriod(iso: "P1M")),
-            price: try #require(StorePrice("9.99 USD")),
-            grace: .sixteenDays,
-            isFamilyShareable: isFamilyShareable
-        )
-    }
-
     /// Returns a store in which anna has shared with ben since 2 May.
     private func store(
         isFamilyShareable: Bool = true
     ) throws -> AppStoreMachine {
-        let products = [
-            try Self.product("cards.family", level: 2, isFamilyShareable: isFamilyShareable),
-            try Self.product("cards.all"),
-            try Self.product("cards.single", isFamilyShareable: false),
+        let products: [AppStoreProduct] = [
+            try .make("cards.family", level: 2, isFamilyShareable: isFamilyShareable),
+            try .make("cards.all", isFamilyShareable: true), try .make("cards.single"),
         ]
         var store = AppStoreMachine(
             app: AppStoreApp(bundleId: "com.example.cards", products: products),
@@ -128,10 +111,10 @@ import TideoverSandbox
     }
 
     @Test func `an upgrade replaces the transaction of the share too`() async throws {
-        let products = [
-            try Self.product("cards.family", level: 2), try Self.product("cards.all"),
-        ]
-        let client = try await StoreClient(products)
+        let client = try await StoreClient([
+            .make("cards.family", level: 2, isFamilyShareable: true),
+            .make("cards.all", isFamilyShareable: true),
+        ])
         try await client.store.register(StoreCustomer(name: "ben", appAccountToken: nil))
         _ = try await client.buy("cards.family")
         let share = AppStoreAction.share(product: nil, with: "ben")

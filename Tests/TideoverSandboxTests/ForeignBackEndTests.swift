@@ -71,10 +71,7 @@ import TideoverSignatures
         )
         let access: AccessPlace = try #require(AccessPlace(place))
         backEnd.access = access
-        let report = try await ScenarioRunner(
-            target: backEnd.target(for: scenario),
-            authority: SandboxAuthority()
-        ).run(scenario)
+        let report = try await played(scenario, against: backEnd.target(for: scenario))
         #expect(report.passed)
         let (first, last) = heard.withLock { ($0.first, $0.last) }
         #expect(first?.hasPrefix("/in/cards 2026-05-01T10:00:01.") == true)
@@ -101,10 +98,7 @@ import TideoverSignatures
             readPath: "/who/{customer}"
         )
         backEnd.access = AccessPlace(place)
-        let report = try await ScenarioRunner(
-            target: backEnd.target(for: scenario),
-            authority: SandboxAuthority()
-        ).run(scenario)
+        let report = try await played(scenario, against: backEnd.target(for: scenario))
         #expect(report.passed)
         #expect(report.verdicts.map(\.label).sorted() == asked)
     }
@@ -165,10 +159,7 @@ import TideoverSignatures
         backEnd.googlePlay.authority = PlayAuthority(seed: 9)
         backEnd.googlePlay.meetGoogle = { handler in google.withLock { $0 = handler } }
         let scenario = try bothStores()
-        let report = try await ScenarioRunner(
-            target: backEnd.target(for: scenario),
-            authority: SandboxAuthority()
-        ).run(scenario)
+        let report = try await played(scenario, against: backEnd.target(for: scenario))
         #expect(report.passed, "\(report.failures)")
         #expect(
             report.verdicts.map(\.label) == ["premium.access", "export.access", "premium.access"]
@@ -195,10 +186,7 @@ import TideoverSignatures
         backEnd.access = AccessPlace("{entitlement}")
         backEnd.googlePlay.isPushedTo = false
         let scenario = try bothStores()
-        let report = try await ScenarioRunner(
-            target: backEnd.target(for: scenario),
-            authority: SandboxAuthority()
-        ).run(scenario)
+        let report = try await played(scenario, against: backEnd.target(for: scenario))
         #expect(report.passed)
         let requests = heard.withLock { $0 }
         #expect(requests.filter { $0.hasPrefix("POST") } == ["POST /apple"])
@@ -239,8 +227,7 @@ import TideoverSignatures
             pushes.withLock { $0 = 0 }
             var target = backEnd.target(for: scenario)
             target.refusalLimit = 20
-            let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-                .run(scenario)
+            let report = try await played(scenario, against: target)
             #expect(report.isGivenUp == !accepts)
             #expect(!report.passed)
             #expect(pushes.withLock { accepts ? $0 > 20 : $0 == 20 })
@@ -301,10 +288,7 @@ import TideoverSignatures
             readPath: "/who"
         )
         backEnd.access = AccessPlace("premium")
-        let report = try await ScenarioRunner(
-            target: backEnd.target(for: scenario),
-            authority: SandboxAuthority()
-        ).run(scenario)
+        let report = try await played(scenario, against: backEnd.target(for: scenario))
         #expect(!report.passed)
         #expect(report.failures.count == 1)
     }

@@ -121,7 +121,7 @@ import TideoverSignatures
             setClock: { _ in }
         )
         let scenario = try Scenario(reading: text(steps))
-        return try await ScenarioRunner(target: target, authority: SandboxAuthority()).run(scenario)
+        return try await played(scenario, against: target)
     }
 
     private func pushes(_ report: ScenarioReport) -> [String] {
@@ -211,8 +211,7 @@ import TideoverSignatures
                 },
                 setClock: { _ in }
             )
-            return try await ScenarioRunner(target: target, authority: SandboxAuthority())
-                .run(scenario).verdicts.map(\.holds)
+            return try await played(scenario, against: target).verdicts.map(\.holds)
         }
         #expect(try await verdicts(telling: ["started", "entitlement_changed"]) == [true])
         #expect(try await verdicts(telling: ["started", "expired"]) == [false])

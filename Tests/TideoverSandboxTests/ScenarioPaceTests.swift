@@ -58,8 +58,7 @@ import TideoverSignatures
         """
 
     private func play(_ listener: Listener, month: Int64) async throws -> ScenarioReport {
-        try await ScenarioRunner(target: listener.target(month), authority: SandboxAuthority())
-            .run(Scenario(reading: Array(Self.life.utf8)))
+        try await played(Scenario(reading: Array(Self.life.utf8)), against: listener.target(month))
     }
 
     @Test(arguments: [3000, 300_000, StoreTimeScale.month])
@@ -125,8 +124,7 @@ import TideoverSignatures
             let answer: JSONValue = ["entitlements": ["premium": ["accessUntil": .string(until)]]]
             return Response(body: answer.encoded())
         }
-        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(Scenario(reading: Array(text.utf8)))
+        let report = try await played(Scenario(reading: Array(text.utf8)), against: target)
         #expect(report.verdicts.map(\.holds) == [true])
     }
 
@@ -169,8 +167,7 @@ import TideoverSignatures
                 publicKey: key.publicKey
             )
         ]
-        _ = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(Scenario(reading: Array(Self.life.utf8)))
+        _ = try await played(Scenario(reading: Array(Self.life.utf8)), against: target)
         // The store's own clock is stopped from here on, the other is not.
         listener.clock.withLock { $0 += 500_000 }
         let api = try #require(listener.store.withLock { $0 })

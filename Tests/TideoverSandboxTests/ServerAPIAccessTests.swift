@@ -51,14 +51,8 @@ import TideoverSignatures
         value: JSONValue
     ) async throws {
         let client = try await StoreClient()
-        let id = try await client.buy()
         let token = try await client.token(claims: [name: value])
-        let response = try await client.call(
-            "GET",
-            "/inApps/v1/transactions/\(id)",
-            bearer: "Bearer \(token)"
-        )
-        #expect(response.status == 200)
+        #expect(try await response(to: token, client).status == 200)
     }
 
     /// As Apple's own library for Python writes them. The clock is at 1777629600 s.
@@ -68,14 +62,8 @@ import TideoverSignatures
         status: Int
     ) async throws {
         let client = try await StoreClient()
-        let id = try await client.buy()
         let token = try await client.token(claims: ["exp": .integer(expires)], without: "iat")
-        let response = try await client.call(
-            "GET",
-            "/inApps/v1/transactions/\(id)",
-            bearer: "Bearer \(token)"
-        )
-        #expect(response.status == status)
+        #expect(try await response(to: token, client).status == status)
     }
 
     @Test func `a token by another key, or an absent one, is refused`() async throws {
@@ -87,13 +75,15 @@ import TideoverSignatures
         }
     }
 
-    private func expectRefusal(of token: String, _ client: StoreClient) async throws {
+    /// Returns the response to a request with this token about a purchase.
+    private func response(to token: String, _ client: StoreClient) async throws -> Response {
         let id = try await client.buy()
-        let response = try await client.call(
-            "GET",
-            "/inApps/v1/transactions/\(id)",
-            bearer: "Bearer \(token)"
-        )
+        let path = "/inApps/v1/transactions/\(id)"
+        return try await client.call("GET", path, bearer: "Bearer \(token)")
+    }
+
+    private func expectRefusal(of token: String, _ client: StoreClient) async throws {
+        let response = try await response(to: token, client)
         #expect(response.status == 401)
         #expect(response.headers["Content-Type"] == "text/plain")
     }

@@ -54,8 +54,7 @@ import TideoverSignatures
             setClock: { _ in }
         )
         let bytes = Self.text(steps, head: head, revenueCat: revenueCat)
-        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(try Scenario(reading: bytes))
+        let report = try await played(Scenario(reading: bytes), against: target)
         return (requests.withLock { $0 }, report)
     }
 
@@ -334,8 +333,7 @@ import TideoverSignatures
             head: Self.appStore,
             revenueCat: Self.alone
         )
-        _ = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(try Scenario(reading: bytes))
+        _ = try await played(Scenario(reading: bytes), against: target)
         let handler = try #require(api.withLock { $0 })
         let headers: Headers = ["Authorization": "Bearer sk_rehearsal"]
         let answer = try await handler(Request(path: "/v1/subscribers/u_42", headers: headers))

@@ -52,8 +52,7 @@ import TideoverSandbox
             setClock: { now in clock.withLock { $0 = now } }
         )
         let scenario = try Scenario(reading: Array(Self.story.utf8))
-        let report = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(scenario)
+        let report = try await played(scenario, against: target)
         return report.storyOracle
     }
 
@@ -144,8 +143,7 @@ import TideoverSandbox
             setClock: { now in clock.withLock { $0 = now } }
         )
         let scenario = try Scenario(reading: Array(story.utf8))
-        return try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(scenario).storyOracle.faults
+        return try await played(scenario, against: target).storyOracle.faults
     }
 
     @Test func `a purchase first seen in grace may be reported with its moving end only`()
@@ -214,8 +212,7 @@ import TideoverSandbox
             setClock: { _ in }
         )
         let scenario = try Scenario(reading: Array(story.utf8))
-        let verdict = try await ScenarioRunner(target: target, authority: SandboxAuthority())
-            .run(scenario).storyOracle
+        let verdict = try await played(scenario, against: target).storyOracle
         #expect(verdict.quietAnswers == 1)
         return verdict.faults
     }

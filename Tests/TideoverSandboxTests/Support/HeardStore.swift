@@ -131,22 +131,27 @@ extension AppStoreProduct {
     }
 
     static func weekly(grace: BillingGrace) throws -> AppStoreProduct {
-        try make("cards.pro.weekly", "P1W", trial: nil, grace: grace)
+        try make("cards.pro.weekly", "P1W", grace: grace)
     }
 
     static func make(
         _ id: String,
-        _ period: String,
-        trial: String?,
-        grace: BillingGrace
+        _ period: String = "P1M",
+        level: Int = 1,
+        price: String = "9.99 USD",
+        trial: String? = nil,
+        grace: BillingGrace = .sixteenDays,
+        isFamilyShareable: Bool = false
     ) throws -> AppStoreProduct {
         AppStoreProduct(
             id: id,
             group: "pro",
+            level: level,
             period: try #require(StorePeriod(iso: period)),
             trial: try trial.map { try #require(StorePeriod(iso: $0)) },
-            price: try #require(StorePrice("9.99 USD")),
-            grace: grace
+            price: try #require(StorePrice(price)),
+            grace: grace,
+            isFamilyShareable: isFamilyShareable
         )
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TideoverSandbox
 
 /// The project's scenario files.
 enum ScenarioFiles {
@@ -8,4 +9,9 @@ enum ScenarioFiles {
         let file = folder.appending(path: "../../Scenarios/\(name)")
         return Array(try Data(contentsOf: file))
     }
+}
+
+/// Returns the report of a scenario played against a system under test, by a store with new keys.
+func played(_ scenario: Scenario, against target: ScenarioTarget) async throws -> ScenarioReport {
+    try await ScenarioRunner(target: target, authority: SandboxAuthority()).run(scenario)
 }
