@@ -8,6 +8,12 @@ import TideoverJSON
 @Suite struct PrinterTests {
     private func node(_ text: String) throws -> JSONNode { try JSONDocument(Array(text.utf8)).root }
 
+    private func explained(_ answer: JSONNode, showsEvidence: Bool = false) -> String {
+        let output = Output(capturingAs: .plain)
+        ExplanationPrinter(output, showsEvidence: showsEvidence).print(answer)
+        return output.results.captured
+    }
+
     @Test func `a report without rows has a sentence below its titles`() {
         for print in [RecoveryPrinter.print, ChurnPrinter.print, TrialPrinter.print] {
             let output = Output(capturingAs: .plain)
@@ -32,16 +38,13 @@ import TideoverJSON
                   "access": false }, "lineage": "appStore:2" } } }
             """
         )
-        let output = Output(capturingAs: .plain)
-        ExplanationPrinter(output).print(answer)
-        let printed = output.results.captured
+        let printed = explained(answer)
         #expect(printed.contains("Never bought: themes, icons\n"))
         #expect(printed.contains("premium: access"))
         #expect(printed.contains("fonts: no access"))
-        let all = Output(capturingAs: .plain)
-        ExplanationPrinter(all, showsEvidence: true).print(answer)
-        #expect(all.results.captured.contains("themes: no access"))
-        #expect(!all.results.captured.contains("Never bought"))
+        let all = explained(answer, showsEvidence: true)
+        #expect(all.contains("themes: no access"))
+        #expect(!all.contains("Never bought"))
     }
 
     @Test(arguments: [
@@ -68,9 +71,7 @@ import TideoverJSON
                 "confidence": "unknown" } } } }
             """
         )
-        let output = Output(capturingAs: .plain)
-        ExplanationPrinter(output).print(answer)
-        let printed = output.results.captured
+        let printed = explained(answer)
         #expect(printed.contains("is stored for this id in production.") == isUnknown)
     }
 
@@ -99,9 +100,7 @@ import TideoverJSON
                 ] } } }
             """
         )
-        let output = Output(capturingAs: .plain)
-        ExplanationPrinter(output).print(answer)
-        let printed = output.results.captured
+        let printed = explained(answer)
         let line = "googlePlay:2: expired (billingError), confirmed. It expired."
         #expect(printed.contains(line) == printsOthers)
         #expect(!printed.contains("tideover:3"))
@@ -139,8 +138,6 @@ import TideoverJSON
                         { "id": "a", "kind": "soft", "shownAt": "2026-04-28T10:00:00.000Z" }] } }
             """
         )
-        let output = Output(capturingAs: .plain)
-        ExplanationPrinter(output).print(answer)
         let expected = """
             Prompt
               The prompt waits.
@@ -148,11 +145,9 @@ import TideoverJSON
               Last shown at 2026-05-01T10:00:00.000Z
 
             """
-        #expect(output.results.captured.contains(expected))
-        let silent = Output(capturingAs: .plain)
+        #expect(explained(answer).contains(expected))
         let nothing = #"{ "prompt": { "kind": null, "heldBy": null, "shown": [] } }"#
-        ExplanationPrinter(silent).print(try node(nothing))
-        #expect(!silent.results.captured.contains("Prompt"))
+        #expect(try !explained(node(nothing)).contains("Prompt"))
     }
 
     @Test func `a lookup without a result lists each store's answer`() throws {
