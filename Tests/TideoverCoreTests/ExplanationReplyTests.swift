@@ -81,6 +81,7 @@ import TideoverLives
             #expect(why.decision.standing.reason == .notEntitled)
             #expect(why.why == ["The access given by hand is for another entitlement."])
             #expect(why.reply.first == "We cannot find a purchase that belongs to your account.")
+            #expect(why.reply.contains { $0.contains("choose Restore Purchases in the app") })
         }
 
         // With a purchase of something else, the order of the two does not matter.

@@ -154,8 +154,10 @@ struct Reply {
     private var unknownPurchase: [String] {
         [
             "We cannot find a purchase that belongs to your account.",
-            "If you have paid, please send us the order number from the store's receipt, so that "
-                + "we can find it.",
+            "If you have paid, choose Restore Purchases in the app on a device with the store "
+                + "account that bought it.",
+            "If that does not help, please send us the order number from the store's receipt, so "
+                + "that we can find it.",
         ]
     }
 
