@@ -50,15 +50,13 @@ public struct Problem: Error, Hashable, Sendable {
     }
 
     private var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("type", type)
             writer.field("title", title)
             writer.field("status", status)
             if let detail { writer.field("detail", detail) }
             for (key, value) in members { writer.field(key, value) }
         }
-        return writer.bytes
     }
 }
 

@@ -119,6 +119,24 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
+    /// Returns the text of the value that `write` writes.
+    package static func text<E: Error>(
+        _ write: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) -> [UInt8] {
+        var writer = JSONWriter()
+        try write(&writer)
+        return writer.bytes
+    }
+
+    /// Returns the text of an object; `body` writes its members.
+    package static func object<E: Error>(
+        _ body: (inout JSONWriter) throws(E) -> Void
+    ) throws(E) -> [UInt8] {
+        try text { writer throws(E) in try writer.object(body) }
+    }
+}
+
+extension JSONWriter {
     /// Writes a member: a string, or null for nil.
     public mutating func field(_ key: String, _ value: String?) {
         self.key(key)

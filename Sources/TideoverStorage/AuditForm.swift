@@ -22,9 +22,5 @@ extension AuditEntry {
     }
 
     /// The stored form of an entry.
-    package var storedForm: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writeFields(to: &$0) }
-        return writer.bytes
-    }
+    package var storedForm: [UInt8] { JSONWriter.object { writeFields(to: &$0) } }
 }

@@ -98,11 +98,7 @@ extension Fact {
 
 extension OwnershipEntry {
     /// The entry in its JSON form.
-    package var form: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
-    }
+    package var form: [UInt8] { JSONWriter.text { write(to: &$0) } }
 
     /// Reads an entry from its form, as it was stored.
     ///
@@ -117,11 +113,7 @@ extension OwnershipEntry {
 
 extension Drift {
     /// The drift in its JSON form.
-    package var form: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
-    }
+    package var form: [UInt8] { JSONWriter.text { write(to: &$0) } }
 }
 
 extension EvidenceID {

@@ -101,12 +101,10 @@ package struct RevenueCatMessage: Hashable, Sendable {
 
     /// The body of the request.
     package var body: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("api_version", "1.0")
             writer.field("event", object: writeEvent)
         }
-        return writer.bytes
     }
 
     private func writeEvent(to writer: inout JSONWriter) {

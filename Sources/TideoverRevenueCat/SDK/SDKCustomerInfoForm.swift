@@ -13,9 +13,7 @@ extension SDKCustomerInfo {
     /// customer, for whom the date of the request is the first one.
     package var tagged: [UInt8]? {
         guard firstSeen != nil else { return nil }
-        var writer = JSONWriter()
-        writer.object { write(to: &$0, at: nil) }
-        return writer.bytes
+        return JSONWriter.object { write(to: &$0, at: nil) }
     }
 
     private func write(to writer: inout JSONWriter, at requestDate: Instant?) {

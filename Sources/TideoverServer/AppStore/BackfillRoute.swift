@@ -38,15 +38,13 @@ struct BackfillRoute {
         func report(_ store: Store) -> BackfillReport? {
             books.first { $0.store == store }?.report
         }
-        var writer = JSONWriter()
-        writer.object { writer in
+        return JSONWriter.object { writer in
             writer.field("wanted", books.contains(where: \.isWanted))
             for (name, store) in [("last", Store.appStore), ("googlePlay", .googlePlay)] {
                 writer.key(name)
                 if let report = report(store) { report.write(to: &writer) } else { writer.null() }
             }
         }
-        return writer.bytes
     }
 }
 

@@ -61,9 +61,8 @@ extension ConsumptionRequest {
     }
 
     var text: String {
-        var writer = JSONWriter()
-        writer.object { _ = Self.form(&$0, self, in: lineage.environment) }
-        return String(decoding: writer.bytes, as: UTF8.self)
+        let json = JSONWriter.object { _ = Self.form(&$0, self, in: lineage.environment) }
+        return String(decoding: json, as: UTF8.self)
     }
 
     private static func form<Fields: FormFields>(

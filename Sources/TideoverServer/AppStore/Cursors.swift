@@ -277,9 +277,7 @@ struct Cursors: Sendable {
     }
 
     private func encode<Value: FormObject>(_ value: Value?) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { value?.writeFields(to: &$0) }
-        return writer.bytes
+        JSONWriter.object { value?.writeFields(to: &$0) }
     }
 
     private func key(_ name: String) -> BookmarkKey {

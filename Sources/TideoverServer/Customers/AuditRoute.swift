@@ -34,14 +34,12 @@ struct AuditRoute: Sendable {
             limit: limit + 1
         )
         let page = found.prefix(limit)
-        var writer = JSONWriter()
-        writer.object { writer in
+        return JSONWriter.object { writer in
             writer.field("app", app.id)
             writer.field("audit", each: page) { $0.write(to: &$1) }
             writer.field("next", (page.last?.id ?? after)?.description)
             writer.field("more", found.count > limit)
         }
-        return writer.bytes
     }
 }
 

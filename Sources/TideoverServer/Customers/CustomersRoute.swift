@@ -38,8 +38,7 @@ struct CustomersRoute: Sendable {
     ) throws -> [UInt8] {
         let found = try find(environment, prefix, email, after: after, limit + 1)
         let page = found.prefix(limit)
-        var writer = JSONWriter()
-        writer.object { writer in
+        return JSONWriter.object { writer in
             writer.field("app", app.id)
             writer.field("environment", environment.rawValue)
             writer.field(
@@ -53,7 +52,6 @@ struct CustomersRoute: Sendable {
             writer.field("next", page.last?.id.text ?? after)
             writer.field("more", found.count > limit)
         }
-        return writer.bytes
     }
 
     private func find(

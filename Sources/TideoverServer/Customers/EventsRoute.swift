@@ -62,13 +62,11 @@ struct EventsRoute: Sendable {
         next: EventID?,
         hasMore: Bool
     ) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("events", each: events) { $0.write(to: &$1) }
             writer.field("next", next?.description)
             writer.field("more", hasMore)
         }
-        return writer.bytes
     }
 }
 

@@ -20,8 +20,7 @@ struct LookupRoute: Sendable {
     func respond(to request: Request) async throws -> Response {
         let (question, found, asked) = try await search(request)
         let now = context.clock()
-        var writer = JSONWriter()
-        writer.object { writer in
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("app", app.id)
             writer.field("question", .object([question.word: .string(question.text)]))
             writer.field("asked", each: asked) { $0.write(to: &$1) }
@@ -29,7 +28,6 @@ struct LookupRoute: Sendable {
                 lineageRecord.write(to: &writer, of: app, at: now)
             }
         }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 
     /// Returns the parsed question, the purchases found, and the stores queried for them.

@@ -35,9 +35,8 @@ struct PromptsRoute: Sendable {
             now: now
         )
         _ = try await context.commit(commitRequest)
-        var writer = JSONWriter()
-        exposure.write(to: &writer)
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
+        let json = JSONWriter.text { exposure.write(to: &$0) }
+        return .json(bytes: json, headers: ["Cache-Control": "private, no-store"])
     }
 }
 

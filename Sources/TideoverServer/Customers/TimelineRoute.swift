@@ -14,9 +14,7 @@ struct TimelineRoute: Sendable {
             // It reads all facts of a customer, so it leaves the thread that reads sockets.
             bytes: try await onPool {
                 let reading = try CustomerReading(question, in: context)
-                var writer = JSONWriter()
-                CustomerStory(reading).write(to: &writer)
-                return writer.bytes
+                return JSONWriter.text { CustomerStory(reading).write(to: &$0) }
             },
             headers: ["Cache-Control": "private, no-store"]
         )

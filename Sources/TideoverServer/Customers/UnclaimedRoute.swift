@@ -41,8 +41,7 @@ struct UnclaimedRoute: Sendable {
         )
         let page = found.prefix(limit)
         let now = context.clock()
-        var writer = JSONWriter()
-        writer.object { writer in
+        return JSONWriter.object { writer in
             writer.field("app", app.id)
             writer.field("environment", environment.rawValue)
             writer.field("purchases", each: page) { lineageRecord, writer in
@@ -51,6 +50,5 @@ struct UnclaimedRoute: Sendable {
             writer.field("next", page.last?.lineage.key ?? after)
             writer.field("more", found.count > limit)
         }
-        return writer.bytes
     }
 }

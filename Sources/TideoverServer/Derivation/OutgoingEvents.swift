@@ -18,8 +18,7 @@ struct EventBodies {
     }
 
     func body(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("app", key.app)
             writer.field("customer", key.customer.text)
             writer.field("environment", key.environment.rawValue)
@@ -27,7 +26,6 @@ struct EventBodies {
             writer.key("answer")
             writer.raw(answer)
         }
-        return writer.bytes
     }
 }
 
@@ -157,24 +155,18 @@ extension Snapshot {
 
     /// The part of the answer that a mirror stores, by entitlement.
     fileprivate var mirrored: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             for entitlement in entitlements {
                 writer.key(entitlement.name)
                 entitlement.writeMirrored(to: &writer)
             }
         }
-        return writer.bytes
     }
 }
 
 extension Snapshot.Entitlement {
     /// Its part of the answer in the stored form.
-    fileprivate var form: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
-    }
+    fileprivate var form: [UInt8] { JSONWriter.text { write(to: &$0) } }
 }
 
 extension [Event] {

@@ -13,9 +13,7 @@ struct OwnFactRecord: Equatable {
     init(_ stated: Fact) {
         var fact = stated
         fact.evidence = EvidenceID(hex: "")
-        var writer = JSONWriter()
-        fact.write(to: &writer)
-        bytes = writer.bytes
+        bytes = JSONWriter.text { fact.write(to: &$0) }
         fact.evidence = EvidenceID(of: bytes)
         self.fact = fact
     }

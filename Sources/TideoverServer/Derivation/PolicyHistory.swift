@@ -24,11 +24,7 @@ struct AppRules: FormObject, Hashable, Sendable {
     }
 
     /// Its JSON form.
-    var json: [UInt8] {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return writer.bytes
-    }
+    var json: [UInt8] { JSONWriter.text { write(to: &$0) } }
 
     /// Returns the rules with experiments stopped, by name.
     func stopping(_ stops: [String: Experiment.Stop]) -> AppRules {

@@ -27,13 +27,11 @@ struct BackupRoute {
     }
 
     private static func answer(_ report: CopyReport?) -> Response {
-        var writer = JSONWriter()
-        writer.object { writer in
+        .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.key("copy")
             guard let report else { return writer.null() }
             writer.object { report.write(to: &$0) }
         }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 }
 

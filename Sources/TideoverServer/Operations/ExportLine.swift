@@ -71,8 +71,7 @@ package enum ExportFault: Error, Hashable, Sendable {
 extension ExportLine {
     /// The line as JSON text, without its line break.
     package var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             switch self {
             case .header(let header): _ = ExportHeader.form(&writer, header)
             case .record(let record, let environment):
@@ -81,7 +80,6 @@ extension ExportLine {
                 record.writeFields(to: &writer)
             }
         }
-        return writer.bytes
     }
 }
 

@@ -35,8 +35,7 @@ struct ExportRoute: Sendable {
             from: place,
             limit: Self.pageLength
         )
-        var writer = JSONWriter()
-        writer.object { writer in
+        return JSONWriter.object { writer in
             writer.key("header")
             writer.raw(ExportLine.header(ExportHeader(app: app.id, holds: holds)).json)
             writer.field("lines", each: page.records) { record, writer in
@@ -44,7 +43,6 @@ struct ExportRoute: Sendable {
             }
             writer.field("next", page.next?.text)
         }
-        return writer.bytes
     }
 }
 

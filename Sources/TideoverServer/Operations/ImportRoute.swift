@@ -106,8 +106,7 @@ private struct ImportBatch: Sendable {
     }
 
     var answer: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("lines", count)
             for outcome in [Restored.added, .known] {
                 writer.field(
@@ -129,7 +128,6 @@ private struct ImportBatch: Sendable {
                 writer.field("detail", fault.sentence)
             }
         }
-        return writer.bytes
     }
 }
 

@@ -41,14 +41,12 @@ struct ReplayRoute {
         isWanted: Bool,
         isSetAside: Bool = false
     ) -> Response {
-        var writer = JSONWriter()
-        writer.object { writer in
+        .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("wanted", isWanted)
             writer.field("setAside", isSetAside)
             writer.key("last")
             if let report { report.write(to: &writer) } else { writer.null() }
         }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 }
 

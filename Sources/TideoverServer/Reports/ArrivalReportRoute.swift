@@ -28,11 +28,9 @@ struct ArrivalReportRoute {
     }
 
     private static func answer(_ rows: [ArrivalReport], at now: Instant) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("asOf", now.rfc3339)
             writer.field("rows", objects: rows) { $0.writeFields(to: &$1) }
         }
-        return writer.bytes
     }
 }

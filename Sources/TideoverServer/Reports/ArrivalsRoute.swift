@@ -27,8 +27,7 @@ struct ArrivalsRoute {
         _ page: NotificationLog.Page,
         at now: Instant
     ) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("app", place.app)
             writer.field("environment", place.environment.rawValue)
             writer.field("store", place.store.rawValue)
@@ -48,7 +47,6 @@ struct ArrivalsRoute {
             guard place.store == .googlePlay else { return }
             writer.field("misdirected", page.misdirected)
         }
-        return writer.bytes
     }
 }
 

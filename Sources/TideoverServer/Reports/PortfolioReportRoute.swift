@@ -21,8 +21,7 @@ struct PortfolioReportRoute {
                 rows.append((context.app, environment, report))
             }
         }
-        var writer = JSONWriter()
-        writer.object { writer in
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             question.writeFields(to: &writer)
             writer.field("rows", objects: rows) { row, writer in
                 writer.field("app", row.app.id)
@@ -32,7 +31,6 @@ struct PortfolioReportRoute {
             }
             writer.totals(of: rows.map { ($0.environment, $0.report) }, question.rates)
         }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 }
 

@@ -21,13 +21,11 @@ struct SurveyRoute {
             }
             return survey
         }
-        var writer = JSONWriter()
-        writer.object { writer in
+        return .json(headers: ["Cache-Control": "private, no-store"]) { writer in
             writer.field("app", app.id)
             writer.field("environment", environment.rawValue)
             writer.field("store", store.rawValue)
             survey.writeFields(to: &writer)
         }
-        return .json(bytes: writer.bytes, headers: ["Cache-Control": "private, no-store"])
     }
 }

@@ -66,8 +66,7 @@ package struct LogLine: Sendable {
 
     /// Returns the line as one JSON object without a line break; unset fields are omitted.
     package func json(at instant: Instant) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("time", instant.rfc3339)
             writer.field("level", level.rawValue)
             writer.field("event", event)
@@ -89,7 +88,6 @@ package struct LogLine: Sendable {
                 writer.field("durationMs", Double(durationMicroseconds) / 1_000)
             }
         }
-        return writer.bytes
     }
 }
 

@@ -59,11 +59,7 @@ struct StoreActionRecord: FormObject, Hashable, Sendable {
         return begunAt < now + Self.longest && now < begunAt + Self.longest
     }
 
-    var text: String {
-        var writer = JSONWriter()
-        write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
+    var text: String { String(decoding: JSONWriter.text { write(to: &$0) }, as: UTF8.self) }
 }
 
 /// The name of a store request, derived from its idempotency key.

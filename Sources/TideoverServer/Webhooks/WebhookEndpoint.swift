@@ -134,8 +134,7 @@ package struct WebhookEndpoint: Sendable {
 
     /// The stored form. The secrets of a configured receiver stay in their files.
     var form: [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             guard !isConfigured, let secret = signer.secrets.first else { return }
             let stored = Stored(
                 url: url,
@@ -147,7 +146,6 @@ package struct WebhookEndpoint: Sendable {
             )
             stored.writeFields(to: &writer)
         }
-        return writer.bytes
     }
 }
 

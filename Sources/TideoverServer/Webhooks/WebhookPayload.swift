@@ -11,22 +11,19 @@ import TideoverStorage
 /// depend on the attempt, so each attempt has the same body.
 enum WebhookPayload {
     static func body(of event: OutboxEvent) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("type", event.event.kind)
             writer.field("timestamp", event.event.at.rfc3339)
             writer.field("sequence", event.id.sequence)
             event.writeFields(to: &writer)
         }
-        return writer.bytes
     }
 
     /// The kind of the message that checks a receiver.
     static let testKind = "webhook_test"
 
     static func test(id: String, app: String, at now: Instant) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.object { writer in
+        JSONWriter.object { writer in
             writer.field("type", testKind)
             writer.field("timestamp", now.rfc3339)
             writer.field("id", id)
@@ -34,7 +31,6 @@ enum WebhookPayload {
             writer.key("data")
             writer.object { $0.field("app", app) }
         }
-        return writer.bytes
     }
 }
 
