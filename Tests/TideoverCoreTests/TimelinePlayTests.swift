@@ -156,6 +156,27 @@ import TideoverLives
         )
     }
 
+    /// A month that ends on 28 February may have begun on any day from 28 to 31 January.
+    @Test func `a renewal begins at the end of the period before it, however long the months`() {
+        var life = Life.play()
+        life.read(.active, until: "2026-01-28", at: "2025-12-28", order: "GPA.1")
+        life.read(.active, until: "2026-02-28", at: "2026-01-28", order: "GPA.1..0")
+        life.read(.active, until: "2026-03-28", at: "2026-02-28T00:00:01Z", order: "GPA.1..1")
+        let told = life.told(until: "2026-03-01").transitions
+        #expect(told.map(\.kind) == [.started, .renewed, .renewed])
+        #expect(told.map(\.at) == ["2025-12-28", "2026-01-28", "2026-02-28"])
+    }
+
+    @Test func `a recovery from hold on the 30th is not dated to the 31st`() {
+        var life = Life.play()
+        life.read(.active, until: "2026-04-20", at: "2026-03-20", order: "GPA.1")
+        life.read(.onHold, until: "2026-04-20", at: "2026-04-21", order: "GPA.1")
+        life.read(.active, until: "2026-06-30", at: "2026-05-30", order: "GPA.1..0")
+        let recovered = life.told(until: "2026-06-15").transitions.last
+        #expect(recovered?.kind == .billingIssueRecovered)
+        #expect(recovered?.at == "2026-05-30")
+    }
+
     @Test func `an unrecovered hold ends when the store reports it`() {
         var life = Self.failing()
         life.read(.onHold, until: "2026-06-10", at: "2026-06-10", order: "GPA.1..0")

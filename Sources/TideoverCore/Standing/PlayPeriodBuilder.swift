@@ -203,7 +203,8 @@ struct PlayPeriodBuilder {
     ) -> Instant? {
         guard statement.isFailing else {
             return isOnCadence(statement, item, after: last)
-                ? last.expiry : start(of: item, endingAt: statement.expiry)
+                ? last.expiry
+                : start(of: item, endingAt: statement.expiry, by: statement.said)
         }
         let grace = graceOf(item, at: statement.said) ?? Self.longestGrace
         let end = last.periodEnd ?? last.expiry
@@ -225,11 +226,20 @@ struct PlayPeriodBuilder {
         }
     }
 
-    /// Returns the latest start of a period that ends by `end`. Months end on different days.
-    private func start(of item: PlayItem, endingAt end: Instant) -> Instant? {
+    /// Returns the latest start of a period that ends by `end`. Months end on different days: one
+    /// that ends on 28 February may have begun on any day from the 28th to the 31st of January. Of
+    /// these, a day after `limit` is not meant, since the period had begun by then.
+    private func start(
+        of item: PlayItem,
+        endingAt end: Instant,
+        by limit: Instant
+    ) -> Instant? {
         guard let period = catalogue.value(at: end).product(of: item)?.period else { return nil }
         var start = end - period
-        for _ in 0..<3 where start + .days(1) + period <= end { start = start + .days(1) }
+        for _ in 0..<3 where start + .days(1) + period <= end {
+            guard end - pace.scale(end - (start + .days(1))) <= limit else { break }
+            start = start + .days(1)
+        }
         return end - pace.scale(end - start)
     }
 
@@ -332,7 +342,7 @@ struct PlayPeriodBuilder {
         _ wasWithheld: Bool
     ) -> Term {
         let begun = before?.end ?? statement.startedAt ?? statement.from
-        let counted = start(of: item, endingAt: statement.expiry)
+        let counted = start(of: item, endingAt: statement.expiry, by: statement.from)
         let isFirst = before == nil && !wasWithheld && !(item.orderId?.contains("..") ?? false)
         let start = isFirst ? begun : max(begun, counted ?? (wasWithheld ? statement.from : begun))
         let isBase = item.phase == .base || item.phase == nil
