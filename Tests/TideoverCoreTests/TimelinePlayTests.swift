@@ -508,6 +508,15 @@ import TideoverLives
         #expect(told.first?.learnedAt == "2026-05-01T00:00:05Z")
     }
 
+    @Test func `a subscription that outlasts the refund of a payment still ends`() {
+        var life = Self.converted()
+        life.void("GPA.1..0", at: "2026-05-20")
+        life.read(.cancelled, until: "2026-06-08", at: "2026-05-21", order: "GPA.1..0")
+        let told = life.told(until: "2026-07-01").transitions.dropFirst(2)
+        #expect(told.map(\.kind) == [.refunded, .cancelled, .expired, .cleanupDue])
+        #expect(told.map(\.at) == ["2026-05-20", "2026-05-21", "2026-06-08", "2026-06-08"])
+    }
+
     @Test func `a refund is sent once, although the list of voided orders dates it earlier`() {
         var life = Life.play("p")
         func news(sent: [Transition]) -> Corrections {

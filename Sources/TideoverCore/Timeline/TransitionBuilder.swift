@@ -210,7 +210,7 @@ struct TransitionBuilder: Sendable {
             receipt.map { evidenceIndex.receipt(madeAt: $0) }
             ?? evidenceIndex.lastWords(on: term, by: step.from)
         schedule(cleanupOf: term, from: step, proof)
-        guard !step.standing.reason.isTakingBack else {
+        guard !step.standing.reason.isTakingBack || hasOutlastedRefund(term, at: step) else {
             takeBack(term, at: step, proof)
             return
         }
@@ -228,6 +228,16 @@ struct TransitionBuilder: Sendable {
         close {
             isCancelled ? .cancelled(from: $0, at: step.from) : .expired(from: $0, at: step.from)
         }
+    }
+
+    /// Whether a subscription on Google Play went on after the store refunded its payment, to the
+    /// end of the period or longer. A voided order does not end a subscription, so the end is a
+    /// change of its own. A revocation dates the two seconds apart at most; an hour allows for more.
+    private func hasOutlastedRefund(_ term: TermRecord, at step: Step) -> Bool {
+        guard steps.lineage.store == .googlePlay, step.standing.rule != .revoked,
+            let end = term.end, end <= step.from
+        else { return false }
+        return term.revocations.contains { $0.value.date + .hours(1) < end }
     }
 
     /// Ends a term that the store revoked. If the term has its own revocation, its refund is
