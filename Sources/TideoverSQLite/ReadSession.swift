@@ -19,6 +19,8 @@ final class ReadSession: StorageReader {
         )
         statements = Statements(connection)
         customers = CustomerQueries(statements)
+        // Opens the log, which SQLite finds by its name: later another file may have that name.
+        _ = try statements[CommonSQL.customer]
     }
 
     func row(of customer: CustomerKey) throws(StorageError) -> CustomerRow? {

@@ -115,6 +115,17 @@ import TideoverTestProcesses
         await storage.close()
     }
 
+    @Test func `is read though its files are moved away before the first read`() async throws {
+        let storage = try SQLiteStorage(path: folder.database)
+        let tallies = [Tally(environment: nil, kind: "k", name: "n"): Int64(1)]
+        try await storage.add(tallies, app: "cards")
+        let paths = ["", "-wal", "-shm"].map { folder.database + $0 }
+        for path in paths { try FileManager.default.moveItem(atPath: path, toPath: path + ".kept") }
+        #expect(try storage.counts(app: "cards").values.max() == 1)
+        for path in paths { try FileManager.default.moveItem(atPath: path + ".kept", toPath: path) }
+        await storage.close()
+    }
+
     @Test func `is not blocked by a dead process's files`() async throws {
         try Data("999999999\n".utf8).write(to: URL(filePath: folder.database + ".lock"))
         let storage = try SQLiteStorage(path: folder.database)
