@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import TideoverHTTP
@@ -151,6 +152,21 @@ import TideoverStorage
         await server.close()
     }
 
+    @Test(.timeLimit(.minutes(10)))
+    func `a server whose storage hangs answers before the check ends`() async throws {
+        let disk = Disk()
+        let server = try TestServer(probes: disk.probes, faults: disk.faults)
+        disk.hangs = true
+        let answer = try await server.get("/readyz")
+        #expect(answer.status == 503)
+        #expect(server.logged.contains { $0.contains("no answer within 2 s") })
+        // The check has not ended, so there is no other result.
+        #expect(try await server.get("/readyz").status == 503)
+        #expect(disk.writes == 1)
+        disk.hangs = false
+        await server.close()
+    }
+
     @Test func `a failed commit ends readiness at once, until a write succeeds`() async throws {
         let disk = Disk()
         let server = try TestServer(probes: disk.probes, faults: disk.faults)
@@ -201,6 +217,7 @@ import TideoverStorage
 final class Disk: Sendable {
     private let now = Atomic<Int64>(0)
     private let full = Atomic(false)
+    private let stopped = Atomic(false)
     private let written = Atomic(0)
 
     var writes: Int { written.load(ordering: .relaxed) }
@@ -210,6 +227,12 @@ final class Disk: Sendable {
         set { full.store(newValue, ordering: .relaxed) }
     }
 
+    /// Whether each write waits until this is false again.
+    var hangs: Bool {
+        get { stopped.load(ordering: .relaxed) }
+        set { stopped.store(newValue, ordering: .relaxed) }
+    }
+
     var probes: Probes {
         Probes(uptime: { self.now.load(ordering: .relaxed) })
     }
@@ -217,6 +240,7 @@ final class Disk: Sendable {
     var faults: SQLiteFaults {
         SQLiteFaults { _ throws(StorageError) in
             self.written.wrappingAdd(1, ordering: .relaxed)
+            while self.hangs { usleep(1_000) }
             if self.isFull { throw StorageError(.full, place: "the disk of a test") }
         }
     }

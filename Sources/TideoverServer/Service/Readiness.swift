@@ -9,8 +9,8 @@ import TideoverStorage
 package struct ReadinessState {
     /// How long a result is valid, so that requests cause at most one write a second.
     package static let freshness: Int64 = 1_000_000_000
-    /// How long a check may take before it counts as failed.
-    package static let patience: Int64 = 5_000_000_000
+    /// How long a check may take before it counts as failed. Load balancers wait 1 to 5 seconds.
+    package static let patience: Int64 = 2_000_000_000
     /// How long a commit that did not fit on the disk counts more than a check: the small write of
     /// the check can still fit.
     package static let fullness: Int64 = 30_000_000_000
@@ -70,6 +70,7 @@ final class Readiness: Sendable {
     private let servers: @Sendable () -> ServersReading?
     private let workers: WorkerWatch
     private let state: Locked<ReadinessState>
+    private let threads: TaskThreads?
 
     /// No app can have this id, so the checks are not part of any app's counts.
     private static let place = "_readiness"
@@ -81,9 +82,11 @@ final class Readiness: Sendable {
         uptime: @escaping @Sendable () -> Int64,
         servers: @escaping @Sendable () -> ServersReading?,
         workers: WorkerWatch,
+        threads: TaskThreads?,
         log: @escaping Log
     ) {
         self.state = state
+        self.threads = threads
         self.servers = servers
         self.workers = workers
         self.storage = storage
@@ -113,11 +116,26 @@ final class Readiness: Sendable {
     private func isReady() async -> Bool {
         switch state.withLock({ $0.asked(at: uptime()) }) {
         case .answer(let isReady): return isReady
-        case .check:
+        case .check: return await isReady(within: .nanoseconds(ReadinessState.patience))
+        }
+    }
+
+    /// Checks the storage. A database that hangs answers no sooner if the task is cancelled, so the
+    /// check has a task of its own, which continues after the response.
+    private func isReady(within limit: Duration) async -> Bool {
+        let (results, result) = AsyncStream.makeStream(of: Bool.self)
+        Task(executorPreference: threads) { [self] in
             let isReady = await works()
             state.withLock { $0.checked(isReady: isReady, at: uptime()) }
-            return isReady
+            result.yield(isReady)
         }
+        let end = Task {
+            try await Task.sleep(for: limit)
+            log(LogLine(.error, "not ready", code: "storage", detail: "no answer within 2 s"))
+            result.yield(false)
+        }
+        defer { end.cancel() }
+        return await results.first { _ in true } ?? false
     }
 
     private func works() async -> Bool {

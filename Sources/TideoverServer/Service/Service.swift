@@ -3,7 +3,7 @@ package import TideoverConfiguration
 package import TideoverCore
 package import TideoverHTTP
 import TideoverJSON
-import TideoverLocks
+package import TideoverLocks
 package import TideoverStorage
 
 /// Tideover as one function from request to response. It opens no socket and no database; the
@@ -97,6 +97,7 @@ package struct Service: Sendable {
     ///   - sleep: Suspends a task for a duration.
     ///   - patience: The maximum wait for a store that throttles.
     ///   - receiptTime: The maximum time for a receipt of RevenueCat's SDKs.
+    ///   - threads: The threads for tasks that wait for the storage; nil if it needs none.
     ///   - random: A cryptographically secure source for new keys.
     /// - Throws: `StorageError` if the keys, the versions of the policy, or the progress of an
     ///   earlier backfill cannot be read.
@@ -125,6 +126,7 @@ package struct Service: Sendable {
         sleep: @escaping Sleep = { try await Task.sleep(for: $0) },
         patience: Milliseconds = .minutes(5),
         receiptTime: Duration = .seconds(9),
+        threads: TaskThreads? = nil,
         random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
     ) throws(StorageError) {
         let metrics = former?.metrics ?? Metrics()
@@ -185,6 +187,7 @@ package struct Service: Sendable {
             uptime: probes.uptime,
             servers: probes.servers,
             workers: workerWatch,
+            threads: threads,
             log: log
         )
         tallies = CounterBuffer(storage: storage, log: log)

@@ -80,7 +80,8 @@ struct ServiceMaker: Sendable {
                     settings: settings ?? former?.settings ?? []
                 ),
                 simulatedStores: sandbox?.controls(configuration) ?? [:],
-                patience: patience
+                patience: patience,
+                threads: storage.threads
             )
             return ServedConfiguration(configuration: configuration, service: service)
         } catch {
