@@ -132,6 +132,10 @@ import TideoverStorage
         #expect(
             subscription.putOff == ["busy": 45, "down": 10, "other": 600, "broken": 600]
         )
+        let lines = server.logged.filter { $0.contains("pulled message not processed") }
+        #expect(lines.count == 4)
+        #expect(lines.filter { $0.contains(#""level":"error""#) }.count == 2)
+        #expect(lines.contains { $0.contains("wrong-package") })
         await server.close()
     }
 

@@ -10,6 +10,7 @@ struct PlayPuller: Sendable {
     let trust: PlayTrust
     let pubSub: PubSubAPI
     let pollers: [PlayPoller]
+    let refusals: RefusalLog
 
     private var app: App { context.app }
 
@@ -68,8 +69,23 @@ struct PlayPuller: Sendable {
                 return .again(.seconds(10))
             }
             context.refused(problem.slug)
+            note(problem, error as? any Refusal)
             return .again(wait(after: problem))
         }
+    }
+
+    /// Logs why a message is not processed. A push has the line of its request for this.
+    private func note(_ problem: Problem, _ refusal: (any Refusal)?) {
+        guard refusals.admits(problem.slug, app: app.id) else { return }
+        context.log(
+            LogLine(
+                problem.status >= 500 ? .error : .warning,
+                "pulled message not processed",
+                app: app.id,
+                code: problem.slug,
+                detail: refusal?.logged
+            )
+        )
     }
 
     /// Returns the delay until the message is delivered again. A rejected message stays invalid;
@@ -102,7 +118,8 @@ extension Service {
                 context: context,
                 trust: trust,
                 pubSub: pubSub,
-                pollers: clients.pollers
+                pollers: clients.pollers,
+                refusals: refusals
             )
         }
     }
