@@ -85,8 +85,12 @@ extension Request {
 }
 
 extension Response {
-    /// Returns the response to a client that already has the representation.
-    public static func notModified(_ tag: ETag) -> Response {
-        Response(status: 304, headers: ["ETag": tag.description])
+    /// Returns the response to a client that already has the representation. `headers` are those of
+    /// the full response that a cache needs, such as `Cache-Control` and `Vary`.
+    /// https://www.rfc-editor.org/rfc/rfc9110#section-15.4.5
+    public static func notModified(_ tag: ETag, headers: Headers = [:]) -> Response {
+        var headers = headers
+        headers["ETag"] = tag.description
+        return Response(status: 304, headers: headers)
     }
 }

@@ -287,6 +287,11 @@ import TideoverStorage
         let second = try await server.get(target, headers: ["If-None-Match": tag])
         #expect(second.status == 304)
         #expect(second.body.isEmpty)
+        // A cache replaces these fields of its copy.
+        for name in ["Cache-Control", "ETag", "Vary"] {
+            #expect(second.headers[name] == first.headers[name], "\(name)")
+            #expect(second.headers[name] != nil, "\(name)")
+        }
         server.set(Message.end + .hours(1))
         #expect(try await server.get(target, headers: ["If-None-Match": tag]).status == 200)
         await server.close()

@@ -248,10 +248,12 @@ struct SnapshotRoute: Sendable {
             tag(of: answer.version, answer.bytes, found, key, digest: answer.digest)
                 + (choice?.suffix ?? "")
         )
-        guard !answer.isStored || !request.holds(tag) else { return .notModified(tag) }
         // The tag does not cover the pass: an HTTP cache that asks with the tag by itself would keep
         // returning the pass of the body that it has.
         var headers: Headers = ["Cache-Control": "private, no-store", "Vary": "Accept-Language"]
+        guard !answer.isStored || !request.holds(tag) else {
+            return .notModified(tag, headers: headers)
+        }
         if answer.isStored { headers["ETag"] = tag.description }
         if let choice { headers["Content-Language"] = choice.language.tag }
         return .json(bytes: Self.body(key, answer, now, choice), headers: headers)

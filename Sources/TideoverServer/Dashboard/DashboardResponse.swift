@@ -63,7 +63,9 @@ enum DashboardResponse {
     static func asset(_ asset: Asset, to request: Request) -> Response {
         let bytes = asset.bytes
         let tag = ETag.strong(Hexadecimal.text(SHA256.hash(bytes).prefix(8)))
-        guard !request.holds(tag) else { return .notModified(tag) }
+        guard !request.holds(tag) else {
+            return .notModified(tag, headers: ["Cache-Control": "no-cache"])
+        }
         var headers = headers
         headers["Content-Type"] = asset.type
         headers["ETag"] = tag.description
