@@ -120,7 +120,7 @@ package struct App: Sendable {
     package var isRehearsal: Bool { environments.allSatisfy { $0 == .simulated } }
 
     /// Incremented when a rule of standing or the form of an answer changes.
-    private static let answerRevision = 22
+    private static let answerRevision = 23
 
     /// Returns whether a stored answer was derived with this catalogue and policy by an earlier
     /// version of the rules.
