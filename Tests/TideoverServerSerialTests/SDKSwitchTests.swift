@@ -323,6 +323,30 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    @Test func `a purchase under an id that names no customer becomes its presenter's`()
+        async throws
+    {
+        let play = play(of: "null")
+        play.answer(
+            "token-2",
+            Self.subscription(account: Self.digest("null"), until: "2026-06-01T10:00:00Z")
+        )
+        let server = try TestServer(googlePlay: play.trust(), revenueCatSDK: Self.sdk)
+        let none = SDKApp(server: server, key: "goog_test", customer: "null")
+        #expect(try await none.post(Self.receipt).body["code"] == 7110)
+        let buyer = SDKApp(server: server, key: "goog_test")
+        #expect(try await buyer.post(Self.receipt).isActive("premium"))
+        #expect(try await buyer.get().isActive("premium"))
+        // The other purchases under that id are not the buyer's.
+        let other = SDKApp(server: server, key: "goog_test", customer: "u_51")
+        #expect(try await other.post(Self.receipt).body["code"] == 7102)
+        var second = Self.receipt
+        second["fetch_token"] = "token-2"
+        #expect(try await other.post(second).isActive("premium"))
+        #expect(try await buyer.get().isActive("premium"))
+        await server.close()
+    }
+
     private static let secondAnonymous = "$RCAnonymousID:ffffffffffffffffffffffffffffffff"
 
     @Test func `a restore takes a purchase of a former installation`() async throws {

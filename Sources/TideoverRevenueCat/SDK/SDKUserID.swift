@@ -9,7 +9,7 @@ package struct SDKUserID: Hashable, Sendable {
     private static let anonymousPrefix = "$RCAnonymousID:"
     /// The texts that an app sends if it has no id. RevenueCat refuses the same ones: all customers
     /// without an id would be one customer and share their purchases.
-    private static let reserved: Set<String> = [
+    package static let reserved: Set<String> = [
         "no_user", "null", "none", "nil", "(null)", "NaN", "unidentified", "undefined", "unknown",
         "anonymous", "guest", "-1", "0", "[]", "{}", "[object Object]",
     ]

@@ -14,7 +14,8 @@ extension SDKVisit {
     /// On Google Play the SDK names the SHA-256 digest of the app user id as the account of a
     /// purchase, so the digest's purchases are the customer's. The purchase can be older than a
     /// log-in, so each of the customer's ids counts. An account of an installation counts too after
-    /// a log-in from it, which moved its purchases to the customer or found none.
+    /// a log-in from it, which moved its purchases to the customer or found none. The account of an
+    /// id that names no customer, such as `null`, is that of many: its purchase is the presenter's.
     func adopts(_ lineage: Lineage, _ customer: CustomerID) async throws -> Bool {
         let owner = try await onPool {
             try context.storage.lineageRecord(lineage, app: app.id).owners.owner(at: now)
@@ -27,7 +28,8 @@ extension SDKVisit {
             }
         }
         guard let owner else { return false }
-        if !ids.contains(where: { $0.sdkAccounts.contains(owner) }) {
+        let isOfNone = Self.accountsOfNone.contains(owner)
+        if !isOfNone, !ids.contains(where: { $0.sdkAccounts.contains(owner) }) {
             if try await isOfFormerInstallation(owner, of: ids, in: lineage.environment) {
                 return try await claim(lineage, for: customer, by: ruleOfLogIns)
             }
@@ -36,7 +38,10 @@ extension SDKVisit {
                 ids.contains(known)
             else { return false }
         }
-        if try await join(owner, to: customer, why: "account id of RevenueCat's SDK") {
+        // A join would make the customer the owner of all purchases with such an account.
+        if !isOfNone,
+            try await join(owner, to: customer, why: "account id of RevenueCat's SDK")
+        {
             return true
         }
         return try await claim(lineage, for: customer) { claim, record, _ throws(StorageError) in
@@ -44,6 +49,11 @@ extension SDKVisit {
             return isUnchanged ? .granted(claim.transfer) : .refused(.heldByAnother)
         }
     }
+
+    /// The accounts that the SDK names on Google Play for ids that name no customer.
+    private static let accountsOfNone = Set(
+        SDKUserID.reserved.compactMap { CustomerID($0)?.sdkAccount }
+    )
 
     /// Whether an account belongs to an installation, and a purchase that the installation has or
     /// had moved to the customer with the given ids, as by a log-in. That the customer had one
@@ -287,7 +297,7 @@ extension CustomerID {
         Set([text, text.uppercased()]).sorted().compactMap(Self.sdkAccount)
     }
 
-    /// The account of an anonymous id, which is written in one way.
+    /// The account of an id that is written in one way, as an anonymous one is.
     var sdkAccount: CustomerID? { Self.sdkAccount(of: text) }
 
     private static func sdkAccount(of text: String) -> CustomerID? {
