@@ -347,6 +347,28 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    @Test func `a restore takes a purchase that is stored under an id that names no customer`()
+        async throws
+    {
+        let server = try TestServer(revenueCatSDK: Self.sdk)
+        let transaction = try Self.transaction(server)
+        let evidence: JSONValue = ["transactions": [transaction]]
+        let stored = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/null/reconcile?environment=sandbox",
+            body: evidence.encoded()
+        )
+        #expect(stored.status == 200)
+        let buyer = SDKApp(server: server, key: "appl_test")
+        #expect(try await buyer.post(["fetch_token": transaction]).body["code"] == 7102)
+        let restore: JSONObject = ["fetch_token": transaction, "is_restore": true]
+        #expect(try await buyer.post(restore).isActive("premium"))
+        // It has a customer now, who keeps it.
+        let other = SDKApp(server: server, key: "appl_test", customer: "u_51")
+        #expect(try await other.post(restore).body["code"] == 7102)
+        await server.close()
+    }
+
     private static let secondAnonymous = "$RCAnonymousID:ffffffffffffffffffffffffffffffff"
 
     @Test func `a restore takes a purchase of a former installation`() async throws {

@@ -230,10 +230,13 @@ extension SDKVisit {
     }
 
     /// Whether a holder has only ids that the SDK made up: anonymous ones with their accounts, or
-    /// an account that never presented anything.
+    /// an account that never presented anything. An id that names no customer, such as `null`,
+    /// counts too: purchases of earlier versions are stored under it, and it is refused now.
     private static func isFormerInstallation(_ holder: LineageHolder) throws(StorageError) -> Bool {
         let ids = holder.identity.all
-        let others = ids.filter { !$0.isAnonymousInSDK }
+        let others = ids.filter {
+            !$0.isAnonymousInSDK && !SDKUserID.reserved.contains($0.text)
+        }
         guard others.allSatisfy(\.isSDKAccount) else { return false }
         guard others.count == ids.count else { return true }
         guard ids.count == 1 else { return false }
