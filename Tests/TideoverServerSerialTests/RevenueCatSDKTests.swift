@@ -751,6 +751,28 @@ import TideoverUnionChecker
         await server.close()
     }
 
+    @Test func `a back end reads an id that the SDKs may not use`() async throws {
+        let server = try server()
+        let evidence: JSONValue = ["transactions": [.string(try transaction(server))]]
+        let stored = try await server.send(
+            "POST",
+            "/v1/apps/cards/customers/guest/reconcile?environment=sandbox",
+            body: evidence.encoded()
+        )
+        #expect(stored.status == 200)
+        let key = try await key(server, "secret", of: "cards")
+        let backEnd = SDKApp(server: server, key: key, customer: "guest")
+        #expect(try await backEnd.get().isActive("premium"))
+        let list = try await backEnd.ask(
+            "GET",
+            "/v2/projects/cards/customers/guest/active_entitlements"
+        )
+        #expect(list.body["items"]?.array?.count == 1)
+        let device = SDKApp(server: server, key: "appl_test", customer: "guest")
+        #expect(try await device.get().body["code"] == 7256)
+        await server.close()
+    }
+
     @Test func `a key that may not read the app reads nothing in RevenueCat's form`() async throws {
         let server = try server()
         let path = "/v2/projects/cards/customers/u_42"

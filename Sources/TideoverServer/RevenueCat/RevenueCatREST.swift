@@ -90,7 +90,7 @@ extension SDKVisit {
 
     private func user(_ id: String) throws(Problem) -> SDKUserID {
         do {
-            return try SDKUserID(id)
+            return try SDKUserID(id, mayBeReserved: true)
         } catch {
             throw .badCustomer
         }

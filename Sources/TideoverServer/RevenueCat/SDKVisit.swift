@@ -31,7 +31,8 @@ struct SDKVisit: Sendable {
     // MARK: Customer info
 
     func customerInfo() async throws -> Response {
-        let user = try SDKUserID(call["id"])
+        // A back end reads whatever is stored.
+        let user = try SDKUserID(call["id"], mayBeReserved: isBackEnd)
         let answer = try await answer(about: user)
         let response = SDKResponse(at: answer.now)
         guard let tag = answer.tag else { return response.json(answer.write) }
