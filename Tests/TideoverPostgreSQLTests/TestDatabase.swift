@@ -38,7 +38,13 @@ final class TestDatabase: StorageSite {
         return server + (server.contains("?") ? "&" : "?") + parameter
     }
 
-    func open() async throws -> any Storage { try PostgreSQLStorage(address: address) }
+    /// Opens the storage. On a busy machine the first connection can take longer than a read of a
+    /// server waits for one.
+    func open() async throws -> any Storage {
+        var options = PostgreSQLOptions()
+        options.readerPatience = 10_000
+        return try PostgreSQLStorage(address: address, options: options)
+    }
 
     /// Opens a connection to the schema.
     func connect() throws(StorageError) -> Connection {
