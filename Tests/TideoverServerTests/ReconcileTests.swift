@@ -187,36 +187,6 @@ import TideoverServer
         await server.close()
     }
 
-    @Test func `signed data counts in each member, and its content alone is not signed`()
-        async throws
-    {
-        let server = try TestServer()
-        let signed = JSONValue.string(try server.store.sign(transaction()))
-        let content = String(decoding: JSONValue.object(transaction()).encoded(), as: UTF8.self)
-        let (status, answer) = try await reconcile(
-            server,
-            "u_42",
-            [
-                "purchases": [
-                    ["store": "apple", "purchaseToken": "1", "jwsRepresentation": signed],
-                    [
-                        "store": "apple", "purchaseToken": .string(content),
-                        "transactionReceipt": signed,
-                    ],
-                    ["store": "apple", "transactionReceipt": .string(content)],
-                ],
-                "transactions": [.string(content)],
-            ]
-        )
-        #expect(status == 200)
-        #expect(
-            items(answer) == [
-                "refused not-signed", "accepted claimed", "accepted claimed", "refused not-signed",
-            ]
-        )
-        await server.close()
-    }
-
     static let storelessForms: [@Sendable (JSONValue) -> JSONObject] = [
         // react-native-iap 12 and 13.
         { signed in

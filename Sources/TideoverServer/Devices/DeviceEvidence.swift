@@ -180,17 +180,8 @@ package struct DeviceItem: Sendable {
     ) -> Result<SignedPiece, DeviceRefusal> {
         guard let text = node.string else { return .failure(.notSigned) }
         let bytes = Array(text.utf8)
-        return switch AppStoreInput(bytes) {
-        case .transactionReceipt: .failure(.transactionReceipt)
-        case .object where !wrapsSignedData(bytes): .failure(.notSigned)
-        case .receipt, .receiptAnswer, .object, .other: .success(piece(bytes))
-        }
-    }
-
-    /// Returns whether a JSON object is the body of a notification. Other objects are a
-    /// transaction's own content without its signature, which older libraries return.
-    private static func wrapsSignedData(_ object: [UInt8]) -> Bool {
-        (try? JSONDocument(object))?.root["signedPayload"] != nil
+        let isOld = AppStoreInput(bytes) == .transactionReceipt
+        return isOld ? .failure(.transactionReceipt) : .success(piece(bytes))
     }
 
     private static func presented(
@@ -227,8 +218,7 @@ package struct DeviceItem: Sendable {
     }
 
     /// Returns the JWS of an OpenIAP purchase, or the app receipt in older versions of its
-    /// libraries. Only this is trusted, not the dates and states beside it. Some libraries write
-    /// the transaction's ID or its content without a signature into one of these members.
+    /// libraries. Only this is trusted, not the dates and states beside it.
     ///
     /// https://www.openiap.dev/docs/types#purchase
     private static func signed(
@@ -239,18 +229,11 @@ package struct DeviceItem: Sendable {
         }
         guard PurchaseObjectStore(of: purchase) == .appStore else { return .failure(.otherStore) }
         if purchase["purchaseState"]?.string == "pending" { return .failure(.pending) }
-        let texts = PurchaseObjectStore.signedMembers.compactMap { purchase[$0] }
-            .filter { $0.string?.isEmpty == false }
-        guard let text = texts.first(where: mayBeSigned) ?? texts.first else {
+        let texts = PurchaseObjectStore.signedMembers.lazy.compactMap { purchase[$0] }
+        guard let text = texts.first(where: { $0.string?.isEmpty == false }) else {
             return .failure(misspelled(in: purchase) ?? .notSigned)
         }
         return signed(in: text) { AppStoreInput($0) == .receipt ? .receipt($0) : .document($0) }
-    }
-
-    /// Returns whether a text has the form of a JWS or of an app receipt.
-    private static func mayBeSigned(_ node: JSONNode) -> Bool {
-        guard let text = node.string?.utf8, text.first != UInt8(ascii: "{") else { return false }
-        return text.starts(with: "MI".utf8) || text.count { $0 == UInt8(ascii: ".") } == 2
     }
 }
 
