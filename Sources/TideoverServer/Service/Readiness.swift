@@ -131,7 +131,8 @@ final class Readiness: Sendable {
         }
         let end = Task {
             try await Task.sleep(for: limit)
-            log(LogLine(.error, "not ready", code: "storage", detail: "no answer within 2 s"))
+            let waited = "no answer within \(limit.components.seconds) s"
+            log(LogLine(.error, "not ready", code: "storage", detail: waited))
             result.yield(false)
         }
         defer { end.cancel() }
